@@ -627,7 +627,10 @@ impl Drawing<'_> {
         if !self.nesting.is_link {
             for (at, id) in ids(text) {
                 let Some(DocumentLink { version, name }) = (self.links)(id) else { continue };
-                invisible_chars::push(&mut self.html, &text[written..at], self.named);
+                // The form in which an argument cites it is for programs.
+                let before = &text[written..at];
+                let before = before.strip_suffix("doc_id=").unwrap_or(before);
+                invisible_chars::push(&mut self.html, before, self.named);
                 written = at + UUID_LEN;
                 let _ = write!(
                     self.html,

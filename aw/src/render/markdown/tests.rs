@@ -234,11 +234,8 @@ fn a_mentioned_document_is_a_link_to_the_cited_version() {
         "The &lt;b&gt;plan&lt;/b&gt;"
     );
     for (text, shown) in [
-        (
-            format!("Plan: doc_id={DOC} (v1 → v2)"),
-            format!("<p>Plan: doc_id={link} (v1 → v2)</p>\n"),
-        ),
-        (format!("`doc_id={DOC} (v2)`"), format!("<p><code>doc_id={link} (v2)</code></p>\n")),
+        (format!("Plan: doc_id={DOC} (v1 → v2)"), format!("<p>Plan: {link} (v1 → v2)</p>\n")),
+        (format!("`doc_id={DOC} (v2)`"), format!("<p><code>{link} (v2)</code></p>\n")),
         (
             format!("**document_id={DOC}:** v2"),
             format!("<p><strong>document_id={link}:</strong> v2</p>\n"),

@@ -1,5 +1,7 @@
 //! The rail beside the arguments: the points by what they need, or the turns by their first heading.
 
+use std::borrow::Cow;
+
 use aw_core::{Argument, Kind, PointState, Role, Seq};
 use aw_record::{PageData, PointRecord};
 
@@ -39,8 +41,8 @@ pub(super) struct RailPoint {
     pub(super) view: PointView,
     /// The first letter of its severity.
     pub(super) letter: &'static str,
-    /// Facts in words: who owes, how many rounds, how many quotes were found.
-    pub(super) facts: Vec<String>,
+    /// Facts in one line: who owes, how many rounds, how many quotes were found.
+    pub(super) facts: String,
     /// Marks in words, each with an explanation.
     pub(super) marks: Vec<(&'static str, &'static str)>,
 }
@@ -68,7 +70,7 @@ impl Rail {
                 role: argument.event.role(),
                 kind: argument.event.kind(),
                 href: href(argument.seq),
-                heading: options::first_heading(argument.content.as_str()),
+                heading: heading(argument, data),
             };
             return Rail {
                 keeps_points: false,
@@ -180,6 +182,30 @@ impl RailPoint {
             aw_core::Severity::Major => "M",
             aw_core::Severity::Minor => "m",
         };
+        // A line breaks between two facts.
+        let facts = facts.join(" · ").replace(' ', "\u{a0}").replace("\u{a0}·\u{a0}", "\u{a0}· ");
         RailPoint { view, letter, facts, marks }
     }
+}
+
+/// What a turn is about: its question if it asks for a ruling, else its first heading.
+fn heading(argument: &Argument, data: &PageData) -> String {
+    let text = with_names(argument.content.as_str(), data);
+    match argument.event.kind() {
+        Kind::Appeal | Kind::Resolution => options::first_heading(&options::question(&text)),
+        Kind::Motion | Kind::Claim | Kind::Ruling | Kind::Intervention => {
+            options::first_heading(&text)
+        }
+    }
+}
+
+/// A text with the names of the debate's documents instead of their ids.
+fn with_names<'a>(text: &'a str, data: &PageData) -> Cow<'a, str> {
+    data.documents.iter().fold(Cow::Borrowed(text), |text, document| {
+        let id = document.id.to_string();
+        match text.contains(&id) {
+            true => text.replace(&format!("doc_id={id}"), &id).replace(&id, &document.name).into(),
+            false => text,
+        }
+    })
 }
