@@ -60,9 +60,42 @@ impl FoundText {
         };
         let part = |part: aw_record::SnippetPart| match part.is_match {
             true => format!("<mark>{}</mark>", plain(&part.text)),
-            false => plain(&part.text),
+            false => plain(&without_marks(&part.text)),
         };
         let snippet = hit.snippet.into_iter().map(part).collect();
         Some(FoundText { href, title, place, snippet })
+    }
+}
+
+/// A piece of Markdown in one line, without the marks of headings, quotes, tables, code and emphasis.
+fn without_marks(text: &str) -> String {
+    let is_mark = |word: &str| {
+        !word.is_empty() && (word.chars().all(|letter| "#>|*`:-".contains(letter)) && word != "-")
+    };
+    let words = text.split(' ').filter(|word| !is_mark(word));
+    let bare = |word: &str| match word.starts_with("```") {
+        true => String::new(),
+        false => word.replace("**", "").replace('`', ""),
+    };
+    words.map(bare).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_shows_no_marks_of_markdown() {
+        for (text, shown) in [
+            ("## Context P1: lock the **row**", "Context P1: lock the row"),
+            (
+                " answers. ```rust tx.commit(); ``` ### P2 [open] ",
+                " answers.  tx.commit(); P2 [open] ",
+            ),
+            ("| charge | `worker` | |:--|--:| 3 - 2", "charge worker 3 - 2"),
+            ("> C#, 2 * 3 and a_b #4", "C#, 2 3 and a_b #4"),
+        ] {
+            assert_eq!(without_marks(text), shown);
+        }
     }
 }
