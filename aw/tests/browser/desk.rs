@@ -120,6 +120,7 @@ async fn a_person_rules_with_keys_alone() {
         context["arguments"][2]["content"],
         "Option B: Import while it runs, slowly\n\n1 of them"
     );
+    assert_eq!(page.count(css("#new-since")).await, 0, "one's own ruling is no news");
     // Stopping asks first.
     page.press("s").await;
     page.see(button("Stop them now")).await;

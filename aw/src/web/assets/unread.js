@@ -12,6 +12,8 @@ const stored = kept.seen(debate);
 let seen = stored > 0 ? Math.min(stored, last) : last;
 // The arguments after this one are new during this visit.
 let since = seen;
+// The reader's own arguments.
+const mine = new Set();
 const looked = new Set();
 const timers = new Map();
 
@@ -24,7 +26,7 @@ function articles() {
 }
 
 function fresh() {
-  return articles().filter((one) => Number(one.dataset.seq) > since);
+  return articles().filter(({ dataset: { seq } }) => Number(seq) > since && !mine.has(Number(seq)));
 }
 
 // Advances over arguments that were on the screen, in order: a leap to the end skips none.
@@ -116,7 +118,10 @@ export function arrived(article) {
 // The reader's own argument is no news.
 export function own(seq) {
   last = Math.max(last, seq);
+  mine.add(seq);
   looked.add(seq);
+  document.getElementById("new-since")?.remove();
+  line();
   advance();
 }
 
