@@ -161,6 +161,23 @@ async fn the_first_argument_is_a_few_tab_stops_away() {
 }
 
 #[tokio::test]
+async fn the_bar_fits_a_phone_in_every_outcome() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = world.debate("Rename the crate?").await;
+    let claim = debate.claim("opponent", &debate.motion, "Neither yes nor no.").await;
+    debate.ask("resolution", &text(&claim["argument"]["id"]), "Done.").await.created();
+    let page = browser.page().await;
+    page.width(390).await;
+    for language in ["en", "vi"] {
+        page.speaks(language).await;
+        page.goto(&url(&debate)).await;
+        let height = page.eval("document.querySelector('#bar').offsetHeight").await;
+        assert!(height.as_f64().unwrap() <= 60.0, "{language}: {height}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_new_is_counted_marked_and_seen_once_it_was_on_the_screen() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;

@@ -36,7 +36,10 @@ async fn a_closed_debate_shows_its_report_first_in_both_languages() {
     ] {
         assert!(report.contains(part), "{part}: {report}");
     }
+    let current = "document.querySelector('.top-region .tabs [aria-current]').innerText";
+    assert_eq!(page.eval(current).await, "Report");
     page.click(link("Arguments").within(css(".top-region .tabs"))).await;
+    assert_eq!(page.eval(current).await, "Arguments");
     assert!(page.url().await.ends_with("#record"), "{}", page.url().await);
     for (format, words) in
         [("markdown", "# Charge retries"), ("madr", "status: proposed"), ("json", "left_open")]

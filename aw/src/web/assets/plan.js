@@ -123,6 +123,14 @@ export function follow() {
   if (!shown.document || (shown.to === shown.newest && now.startsWith(shown.document))) loadNewest();
 }
 
+// Marks the first tab of each row that fits as the current one.
+function markTab(selector) {
+  for (const tabs of document.querySelectorAll(".tabs")) {
+    const current = tabs.querySelector(selector);
+    for (const tab of tabs.children) tab.ariaCurrent = tab === current ? "true" : null;
+  }
+}
+
 function show(on) {
   if (wide.matches) {
     debate.classList.toggle("no-plan", !on);
@@ -130,10 +138,7 @@ function show(on) {
     else localStorage.setItem(HIDDEN, "1");
   } else {
     debate.classList.toggle("shows-plan", on);
-    for (const tab of document.querySelectorAll(".desk-tabs a")) {
-      if (tab.matches(on ? "[data-plan-tab]" : '[href="#record"]')) tab.ariaCurrent = "true";
-      else tab.ariaCurrent = null;
-    }
+    markTab(on ? "[data-plan-tab]" : "[data-arguments-tab]");
   }
   if (on && !pane().dataset.document) loadNewest();
 }
@@ -188,9 +193,12 @@ export function start() {
     if (link.matches("[data-plan-tab]")) {
       event.preventDefault();
       show(true);
-    } else if (link.matches("[data-arguments-tab]") && debate.classList.contains("shows-plan")) {
-      event.preventDefault();
-      show(false);
+    } else if (link.matches("[data-arguments-tab]")) {
+      if (debate.classList.contains("shows-plan")) {
+        event.preventDefault();
+        show(false);
+      }
+      markTab(`[href="${link.getAttribute("href")}"]`);
     } else if (link.matches("a[data-plan]")) {
       event.preventDefault();
       show(true);

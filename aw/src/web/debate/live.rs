@@ -159,7 +159,10 @@ fn move_words(t: &'static Phrases, state: State, rules: bool, since: i64) -> Str
         State::AwaitingOpponent
         | State::AwaitingProposer
         | State::AwaitingArbitrator
-        | State::InterventionPending => format!("{} · {time}", t.state(state, rules)),
+        | State::InterventionPending => {
+            // A narrow screen breaks the line between other words.
+            format!("{}\u{a0}·\u{a0}{}", t.state(state, rules), time.replace(' ', "\u{a0}"))
+        }
     }
 }
 
