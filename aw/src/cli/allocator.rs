@@ -8,15 +8,15 @@ use std::env;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Few arenas, and a long text in pages of its own, which go back to the system when it is freed.
+/// Few arenas, and separate pages for a long text, which go back to the system when it is freed.
 const SETTINGS: [(&str, &str); 3] = [
     ("MALLOC_ARENA_MAX", "4"),
     ("MALLOC_MMAP_THRESHOLD_", "1048576"),
     ("MALLOC_TRIM_THRESHOLD_", "1048576"),
 ];
 
-/// Starts this program anew with these settings, in the same process, unless the user has made their own.
-/// When that fails it goes on as it is.
+/// Executes this program again with these settings, in the same process, unless the user has set
+/// some. If that fails, the program continues without them.
 pub(super) fn settle() {
     let is_set = |(name, _): &(&str, &str)| env::var_os(name).is_some();
     if !cfg!(target_env = "gnu") || SETTINGS.iter().any(is_set) {
@@ -27,6 +27,6 @@ pub(super) fn settle() {
     if let Some(name) = typed.next() {
         again.arg0(name);
     }
-    // It returns only when it fails.
+    // It returns only if it fails.
     let _ = again.args(typed).envs(SETTINGS).exec();
 }

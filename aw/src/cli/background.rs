@@ -1,4 +1,4 @@
-//! The server in the background: started, found, stopped.
+//! Starts, finds and stops the background server.
 
 use std::env;
 use std::fs;
@@ -32,16 +32,16 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// How long a server may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long a process may hold the lock before its description must fit.
+/// How long a process that holds the lock has to write its description.
 const RECOGNITION: Duration = Duration::from_secs(1);
 
-/// How often the folder is looked at meanwhile.
+/// The time between two looks at the data folder.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The log is begun anew when it has grown beyond this.
+/// A longer log is renamed before a new one is begun.
 const LOG_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The argument of a server in the background.
+/// The argument that tells `aw serve` to run in the background.
 const DETACHED: &str = "--detached";
 
 /// The version of this program.
@@ -52,20 +52,21 @@ const OWN: &str = env!("CARGO_PKG_VERSION");
 pub(super) struct How {
     /// Whether it is given `--auth`.
     pub(super) auth_flag: bool,
-    /// Whether it asks every caller for a token, also where the settings do not say so.
+    /// Whether it requires a token of every caller, even if the settings do not say so.
     pub(super) wants_token: bool,
     /// Where its record is, unless the settings say so.
     pub(super) database: Option<String>,
     /// Where it listens, unless the settings say so.
     pub(super) listen: Option<String>,
-    /// Whether nobody asked for it: then the last one that somebody asked for stays remembered.
+    /// Whether a command starts it without its user's order. Such a start is not remembered as the
+    /// last one.
     pub(super) by_itself: bool,
 }
 
 impl How {
-    /// As the last server was started on purpose: a command that needs one never starts a weaker one
-    /// or another. Fails where the settings name another, or where the record is in PostgreSQL and the
-    /// settings do not say how to reach it.
+    /// Starts it as the user last started one, for a command that needs a server: never weaker,
+    /// never with another record or address. Fails if the settings name another, or if the record
+    /// is in PostgreSQL and the settings lack its URL.
     pub(super) fn again(settings: &ClientSettings) -> Result<Self, CliError> {
         let mut how = Self::restarted(settings)?;
         how.by_itself = true;
@@ -81,7 +82,7 @@ impl How {
         Ok(how)
     }
 
-    /// As the last server was started on purpose, but for what the settings say now.
+    /// Starts it as the user last started one, except for what the settings say now.
     pub(super) fn restarted(settings: &ClientSettings) -> Result<Self, CliError> {
         let Some(last) = last_start(settings)? else { return Ok(How::default()) };
         let is_usual = last.database == settings.home.database().display().to_string();
@@ -101,7 +102,7 @@ impl How {
     }
 }
 
-/// How the last server was started on purpose, if one ever was.
+/// How the user last started a server, if ever.
 pub(super) fn last_start(settings: &ClientSettings) -> Result<Option<Started>, CliError> {
     settings.home.last_start().map_err(|error| {
         CliError::connection(format!("how the last server was started cannot be read: {error}"))
@@ -120,7 +121,7 @@ fn another(now: &str, last: &Started) -> CliError {
     )
 }
 
-/// Starts a server unless one runs already; of many who try at once, one starts it.
+/// Starts a server unless one runs. Of several concurrent commands, one starts it.
 pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, CliError> {
     let home = &settings.home;
     let failed = |error: io::Error| {
@@ -179,9 +180,9 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Cli
     }
 }
 
-/// Replaces an idle background server of an older version by one of this version. A server that is in
-/// use, that a service manager or a terminal keeps, or that cannot be started again as it was, stays:
-/// then every answer warns of its version.
+/// Replaces an idle background server of an older version by one of this version. The old one stays
+/// if it is in use, if a service manager or a terminal keeps it, or if it cannot be started again
+/// as it was. Then every answer has a warning about its version.
 pub(super) fn replace_older(
     settings: &ClientSettings,
     found: Running,
@@ -230,13 +231,13 @@ fn is_idle(server: &Running) -> bool {
     health.is_ok_and(|health| health.data.held_waits == 0 && health.data.open_sockets == 0)
 }
 
-/// This program, or the one that an upgrade has put in its place since.
+/// This program, or the one that an upgrade has put in its place.
 pub(super) fn own_program() -> io::Result<PathBuf> {
     let own = env::current_exe()?;
     if own.is_file() {
         return Ok(own);
     }
-    // Linux says so of a file that was replaced or removed.
+    // Linux adds this to the path of a file that was replaced or removed.
     let replaced = own.to_str().and_then(|own| own.strip_suffix(" (deleted)")).map(PathBuf::from);
     replaced.filter(|file| file.is_file()).or_else(|| programs::find("aw")).ok_or_else(|| {
         io::Error::other(
@@ -245,7 +246,7 @@ pub(super) fn own_program() -> io::Result<PathBuf> {
     })
 }
 
-/// The server of this folder, unless its process is just ending: then it is waited for.
+/// The server of this folder. Waits for one whose process is ending.
 pub(super) fn alive(settings: &ClientSettings) -> Result<Option<Running>, CliError> {
     let deadline = Instant::now() + STOP_PATIENCE;
     loop {
@@ -259,15 +260,15 @@ pub(super) fn alive(settings: &ClientSettings) -> Result<Option<Running>, CliErr
     }
 }
 
-/// What came of stopping a server.
+/// The result of stopping a server.
 pub(super) struct Stopped {
     /// The one that was stopped.
     pub(super) was: Running,
-    /// The one that somebody has started since.
+    /// Another server that was started meanwhile.
     pub(super) next: Option<Running>,
 }
 
-/// Stops the server of this folder and returns when its lock is free, or another server has it.
+/// Stops the server of this folder. Returns when its lock is free or another server holds it.
 pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
     let failed = |error: io::Error| {
         CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
@@ -277,7 +278,7 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
     let signalled =
         i32::try_from(pid).map_err(|_| CliError::connection("its pid makes no sense"))?;
     match kill(Pid::from_raw(signalled), Signal::SIGTERM) {
-        // It has just ended by itself.
+        // The server has just ended by itself.
         Ok(()) | Err(Errno::ESRCH) => {}
         Err(error) => {
             return Err(CliError::connection(format!(
@@ -288,7 +289,7 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
     let deadline = Instant::now() + STOP_PATIENCE;
     while home.running_or_starting().map_err(failed)? {
         if !was.is_alive() {
-            // Somebody may start the next one at once; it says so once it has started.
+            // The next server may start at once. It is known once it has described itself.
             let next = home
                 .described()
                 .filter(|next| next.pid != was.pid || next.process_began != was.process_began);
@@ -313,8 +314,8 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
     Ok(Some(Stopped { was, next: None }))
 }
 
-/// The server that has the lock, if it is the process that it says it is: its number may mean
-/// somebody else by now, or mean somebody else here.
+/// The server that holds the lock, if `server.json` describes the process that holds it. A process
+/// id alone proves nothing: it may be reused, or belong to another container.
 fn known(home: &DataDir) -> io::Result<Result<Option<Running>, CliError>> {
     let deadline = Instant::now() + RECOGNITION;
     loop {
@@ -328,7 +329,7 @@ fn known(home: &DataDir) -> io::Result<Result<Option<Running>, CliError>> {
             }
             Some(Holder::Process(_) | Holder::Unknown) => "another process".to_owned(),
         };
-        // One that has just taken the lock may still have to take away what the last one left.
+        // A server that has just taken the lock may not have replaced the old description yet.
         if Instant::now() > deadline {
             return Ok(Err(CliError::connection(format!(
                 "the lock of {} is held by {who}, but its server.json names process {}: nobody was stopped",
@@ -351,7 +352,7 @@ fn open_log(path: &Path) -> io::Result<fs::File> {
     fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// The last error that the server wrote about after this place in its log.
+/// The last error that the server has logged after this position.
 fn last_error(log: &Path, began: u64) -> Option<String> {
     let text = fs::read(log).ok()?;
     let new = text.get(usize::try_from(began).ok()?..)?;

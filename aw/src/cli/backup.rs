@@ -1,4 +1,4 @@
-//! `aw server backup` and `aw server restore`: the record as a file, and back.
+//! `aw server backup` and `aw server restore`: copies the record to a file, and brings it back.
 
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ impl Backup {
     }
 }
 
-/// What was restored from where, and the record that it replaced.
+/// The restored record, and the file that keeps the one it replaced.
 #[derive(Debug, Serialize)]
 struct RestoreOutput {
     database: String,
@@ -97,7 +97,7 @@ impl Restore {
             CliError::connection(format!("{}: {error}", settings.home.path().display()))
                 .suggest("aw doctor")
         };
-        // Commands that find no server wait here, and start one on the restored record.
+        // Commands that find no server wait for this, and then start one on the restored record.
         let _turn = settings.home.turn_to_start().map_err(failed)?;
         if let Some(running) = background::alive(settings)? {
             return Err(CliError::input(format!(
@@ -111,7 +111,7 @@ impl Restore {
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| CliError::input(format!("no threads can be started: {error}")))?;
         let progress = human::Progress::new("copying");
-        // Not here: it waits for a database that has threads of its own.
+        // Not on this thread: it waits for a database that has threads of its own.
         let restoring = runtime.spawn_blocking(move || {
             let tell = |done, all| progress.show(done, all);
             let restored = aw_record::restore(&place, &backup, &ending, self.accept_damage, tell);
@@ -151,7 +151,7 @@ impl Restore {
     }
 }
 
-/// The SQLite file of this data folder's server, or what to say of a PostgreSQL.
+/// The SQLite file of this data folder's server, or the error for a record in PostgreSQL.
 fn file(
     settings: &ClientSettings,
     of_postgres: impl FnOnce(&str) -> CliError,
@@ -171,7 +171,7 @@ fn file(
     }
 }
 
-/// Says what to do about it.
+/// The error, with what to do about it.
 fn refused(error: &RestoreError) -> CliError {
     let message = format!("nothing was restored: {error}");
     match error {

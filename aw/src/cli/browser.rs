@@ -1,8 +1,8 @@
 //! Opens a page in the user's browser.
 //!
-//! Everybody on a machine can read what its programs were started with. So the browser is not given
-//! an address that signs it in, but a file of the data folder that leads there: only its owner can
-//! read it, and what it says works once.
+//! Every user of a machine can read the arguments of running programs. So the browser does not get
+//! an address that signs it in, but a file of the data folder that leads there. Only its owner can
+//! read the file, and the link in it works once.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,24 +18,24 @@ use uuid::Uuid;
 use crate::data_dir::DataDir;
 use crate::programs;
 
-/// After this a file that leads somewhere leads nowhere any more.
+/// How long such a file works.
 const LINK_LASTS: Duration = Duration::from_secs(10 * 60);
 
-/// How long an opener that fails may take to say so. `xdg-open` tries one program after the other.
+/// How long a failing opener may take. `xdg-open` tries one program after the other.
 const OPENER_TAKES: Duration = Duration::from_secs(5);
 
-/// Opens an address that tells nothing; whether that worked.
+/// Opens an address without secrets. Returns whether that worked.
 pub(super) fn open(address: &str) -> bool {
     start(address.as_ref())
 }
 
-/// Opens an address that signs in.
+/// Opens an address that signs in. Returns whether that worked.
 pub(super) fn open_secretly(address: &str, home: &DataDir) -> bool {
     leading_to(address, home).is_ok_and(|file| start(file.as_os_str()))
 }
 
-/// Whether the system's opener took it. It ends at once, as a rule; one that is still there after a while is
-/// the browser itself.
+/// Starts the system's opener. Returns false if it fails. Usually it ends at once; if it still runs
+/// after a while, it is the browser itself.
 fn start(what: &OsStr) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = programs::command(program)
@@ -58,7 +58,7 @@ fn start(what: &OsStr) -> bool {
     true
 }
 
-/// A new file that leads to this address.
+/// Makes a file that leads to this address.
 fn leading_to(address: &str, home: &DataDir) -> io::Result<PathBuf> {
     let folder = home.path().join("links");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -74,7 +74,7 @@ fn leading_to(address: &str, home: &DataDir) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Removes what leads nowhere any more. What stays does no harm.
+/// Removes files that no longer work. If one stays, it does no harm.
 fn forget_old(folder: &Path) {
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {

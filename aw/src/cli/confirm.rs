@@ -5,14 +5,14 @@ use std::io::{self, BufRead, Write};
 use super::human;
 use super::output::is_person_at;
 
-/// Asks a question whose answer is yes or no; the return key alone is the usual answer. `None` if no person is
-/// there to answer it.
+/// Asks a yes-or-no question. `usual` is the answer of the return key. Returns `None` if no person
+/// is there to answer.
 pub(super) fn agrees(question: &str, usual: bool) -> Option<bool> {
     if !is_person_at(&io::stdin()) || !is_person_at(&io::stderr()) {
         return None;
     }
     let keys = if usual { "Y/n" } else { "y/N" };
-    // When stderr is gone nobody reads the question.
+    // Without stderr nobody reads the question.
     write!(io::stderr(), "{} [{keys}] ", human::shown(question)).ok()?;
     let mut answer = String::new();
     match io::stdin().lock().read_line(&mut answer) {

@@ -18,10 +18,10 @@ use crate::api::http::Client;
 use crate::data_dir::{DataDir, Running};
 use crate::settings::{ClientSettings, reachable};
 
-/// How long a stranger on the port may take to be noticed.
+/// How long a program on the port may take to accept a connection.
 const KNOCK: Duration = Duration::from_millis(300);
 
-/// How long, and after which pauses, a server is looked for that is dying or hangs.
+/// How often, and after which pauses, a server that is ending or hangs is tried.
 const LAST_BREATHS: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(20);
 
@@ -31,16 +31,16 @@ pub(super) struct Connection {
     pub(super) brought: TokenSource,
 }
 
-/// Which token goes along, or why none does.
+/// Which token a request carries, or why it carries none.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TokenSource {
     /// The one that was set.
     Set,
     /// The administrator's, from the data folder.
     Administrators,
-    /// None: the server was named, and is not known to be ours.
+    /// None: the user named the server, and it may not be ours.
     NoneForNamed,
-    /// None: it is not there, or for this reason could not be read.
+    /// None: there is no file with a token, or it cannot be read.
     NoneFound(Option<String>),
 }
 
@@ -48,13 +48,13 @@ pub(super) enum TokenSource {
 struct Found {
     url: String,
     named: bool,
-    /// Whether the lock of this folder is held by it.
+    /// Whether it holds the lock of this folder.
     ours: bool,
 }
 
 impl Connection {
-    /// Finds the server, or starts it. The holder of the lock is believed to answer, because a trial
-    /// connection would cost every command time: a command that does not reach it looks again.
+    /// Finds the server, or starts it. Trusts the holder of the lock without a trial connection,
+    /// which would cost every command time. A command whose request fails looks again.
     pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, CliError> {
         Ok(Self::of(locate(settings, verbose, holding)?, settings))
     }
@@ -67,7 +67,7 @@ impl Connection {
         Ok(Self::of(locate(settings, verbose, answering)?, settings))
     }
 
-    /// The way to the server at this URL, which was named or runs on this folder.
+    /// The connection to a server that the user named, or that runs on this folder.
     pub(super) fn at(url: &str, settings: &ClientSettings) -> Self {
         let named = settings.server_url.as_deref() == Some(url);
         Self::of(Found { url: url.to_owned(), named, ours: settings.home.serves(url) }, settings)
@@ -100,7 +100,7 @@ impl Connection {
 }
 
 impl TokenSource {
-    /// A refusal for want of a good token, with what to do about it here.
+    /// Adds to a refused token what to do about it here.
     pub(super) fn explained(&self, problem: CliError, home: &DataDir) -> CliError {
         if problem.code != Code::AuthFailed {
             return problem;
@@ -173,8 +173,8 @@ fn holding(home: &DataDir) -> Result<Option<Running>, CliError> {
     })
 }
 
-/// The same, if it takes connections. One that was killed may keep its lock for a moment longer than
-/// its port.
+/// The same, once it accepts connections. A server that was killed may keep its lock for a moment
+/// longer than its port.
 fn answering(home: &DataDir) -> Result<Option<Running>, CliError> {
     let began = Instant::now();
     while began.elapsed() < LAST_BREATHS {
@@ -190,7 +190,7 @@ fn answering(home: &DataDir) -> Result<Option<Running>, CliError> {
         .suggest("aw server restart"))
 }
 
-/// The claim of a program that listens somewhere. It proves nothing.
+/// What a program on a port says that it is. It proves nothing.
 pub(super) enum Listener {
     /// An aw server, of the data folder with this id.
     Aw(String),
@@ -210,8 +210,9 @@ impl Listener {
     }
 }
 
-/// The program that listens where our server would: ours, which came meanwhile, or a stranger that is
-/// left alone. Its own claims prove nothing: everybody can ask our server for its id.
+/// The program at our server's address: our server, if it has started meanwhile; otherwise the
+/// error that names a stranger. What a stranger says proves nothing: everybody can ask our server
+/// for its id.
 pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, CliError> {
     let address = reachable(settings.listen);
     if TcpStream::connect_timeout(&address, KNOCK).is_err() {
@@ -223,7 +224,7 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
     if let Ok(Some(running)) = settings.home.running() {
         return Ok(Some(running.url));
     }
-    // A server of ours that was killed may keep its port for a moment longer than its lock.
+    // A killed server of ours may keep its port for a moment longer than its lock.
     thread::sleep(BREATH);
     if TcpStream::connect_timeout(&address, KNOCK).is_err() {
         return Ok(None);

@@ -199,7 +199,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The format that was typed, or the usual one.
+    /// The format that was typed, or the default.
     pub(super) fn format(&self) -> Format {
         self.format.unwrap_or_else(Format::usual)
     }
@@ -278,12 +278,12 @@ struct PointFields {
     points_omitted: Option<Value>,
 }
 
-/// A field that is there, though it may be null.
+/// Reads a field that may be null as it came.
 fn as_it_came<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// How long a wait may take, as it was typed and as it is meant.
+/// The deadline of a wait, as text and as a time.
 #[derive(Debug, Clone)]
 struct Deadline {
     typed: String,
@@ -301,14 +301,14 @@ impl FromStr for Deadline {
     }
 }
 
-/// Flags that a command passes on to the next: what the agent's host needs does not change.
+/// Flags that each next command repeats, because the agent's host needs them every time.
 #[derive(Debug, Clone, Copy)]
 struct NextFlags<'a> {
     deadline: Option<&'a Deadline>,
     format: Format,
-    /// The number of the wait that follows a wait; none after any other command.
+    /// The number of the next wait, after a wait; none after any other command.
     attempt: Option<u64>,
-    /// Whether the next move waits, too.
+    /// Whether the next move waits too.
     wait: bool,
 }
 
@@ -319,8 +319,8 @@ impl NextFlags<'_> {
     }
 }
 
-/// The wait that follows. A wait that follows a wait carries its number, so that no two lines in a
-/// row are equal: agent hosts stop an agent that repeats a command.
+/// The wait that follows. After a wait it carries a number, so that no two lines in a row are
+/// equal: agent hosts stop an agent that repeats a command.
 fn wait_line(
     debate: &str,
     role: &str,

@@ -34,7 +34,7 @@ use crate::run::watch::{Seen, StopRequest, Watcher};
 use crate::run::{Asked, Exit, RunLimits, RunSurroundings, Runner, Seats};
 use crate::settings::{AgentSettings, ClientSettings, RunSettings};
 
-/// How long the server may take to leave the stage.
+/// How long the server may take to stop.
 const EXIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ impl Demo {
         match played {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                // When stderr is gone there is no reader left.
+                // Without stderr there is no reader left.
                 let _ = writeln!(io::stderr(), "error: the demo failed: {error:#}");
                 SERVER.into()
             }
@@ -163,10 +163,10 @@ impl Stage {
         Ok(())
     }
 
-    /// Stops the server and removes every trace.
+    /// Stops the server and removes all files of the demo.
     fn strike(&self) {
         let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
-        // A server that is gone need not be stopped.
+        // A server that has ended need not be stopped.
         let _ = i32::try_from(server.id()).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));
         let late = Instant::now() + EXIT;
         while !server.try_wait().is_ok_and(|status| status.is_some()) {
@@ -181,7 +181,8 @@ impl Stage {
     }
 }
 
-/// A server on a throw-away folder, whatever is set outside. The terminal's Ctrl-C is for the demo alone.
+/// Starts a server on a throw-away folder, without the settings of this environment. The terminal's
+/// Ctrl-C reaches only the demo.
 fn serve(home: &Path) -> anyhow::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     for (name, _) in std::env::vars_os() {
@@ -348,6 +349,6 @@ fn tell(text: &str) {
 }
 
 fn say(text: &str) {
-    // When stdout is gone the play goes on to its end and cleans up.
+    // Without stdout the demo goes on to its end and cleans up.
     let _ = writeln!(io::stdout(), "{text}");
 }

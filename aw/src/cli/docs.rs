@@ -299,7 +299,7 @@ impl Docs {
 }
 
 impl NewVersion {
-    /// Keeps it, or fails with the command that leads on.
+    /// Stores it. A failure has the next command.
     fn keep(
         &self,
         shape: Shape,
@@ -468,7 +468,7 @@ impl Page<'_> {
         let Page { shown, total, filter, line } = self;
         let end = filter.offset.saturating_add(shown as u64);
         let answer = Answer::new(list, draw).of_total(total, end < total);
-        // A page of nothing leads to itself.
+        // An empty page would lead to itself.
         if end >= total || shown == 0 {
             return answer;
         }
@@ -497,7 +497,7 @@ impl Export {
         let session = Session::open(self.shape.verbose)?;
         let Document { version, content: text, .. } =
             fetch(&session, &self.document_id, self.version, false)?.data;
-        // The user may have changed the file since it was exported.
+        // The user may have changed the file since the last export.
         let there = fs::read(&self.output).ok().filter(|there| there != text.as_bytes());
         if there.is_some() && !self.force {
             let shown = self.output.display().to_string();

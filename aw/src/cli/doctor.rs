@@ -70,7 +70,7 @@ impl AsRef<[Check]> for Findings {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     pub(super) name: String,

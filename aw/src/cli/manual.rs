@@ -29,7 +29,7 @@ pub(super) struct Man {
 
 impl Completions {
     pub(super) fn run(self, mut command: clap::Command) -> Result<Shown, CliError> {
-        // What is otherwise put together only when it is typed.
+        // These parts are otherwise built only when their command is typed.
         command.build();
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut offering(command), "aw", &mut script);
@@ -116,8 +116,8 @@ _aw_debates() { _aw_offer debates }
 _aw_documents() { _aw_offer documents }
 "#;
 
-/// The command with the words that a shell offers for its arguments. The server and the command itself judge what
-/// is typed: they know more words than these.
+/// The command with the words that a shell offers for its arguments. The server accepts more words
+/// than these.
 fn offering(command: clap::Command) -> clap::Command {
     let words: fn(&str) -> Vec<&'static str> = |id| match id {
         "role" => Role::ALL.iter().map(|role| role.as_str()).collect(),

@@ -1,7 +1,7 @@
 //! `aw mcp`: the tools over stdin and stdout, for agents whose shell cannot reach the network.
 //!
-//! Only the protocol goes to stdout. The server is looked for, or started, when the first tool needs
-//! it, and found again when it was restarted meanwhile.
+//! Only the protocol goes to stdout. The first tool that needs the server finds or starts it. If
+//! the server was restarted, it is found again.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -80,7 +80,7 @@ impl McpCommand {
         let outcome = match runtime {
             Ok(runtime) => {
                 let outcome = runtime.block_on(serve(role, self.wake));
-                // A call that is held has nobody to answer any more.
+                // Nobody waits for the answer to a held call any more.
                 runtime.shutdown_background();
                 outcome
             }
@@ -110,7 +110,7 @@ impl McpCommand {
     }
 }
 
-/// Speaks until stdin is closed or the host says that it is enough.
+/// Serves until stdin is closed or a signal ends it.
 async fn serve(role: Option<Role>, wake: bool) -> anyhow::Result<()> {
     let (mut terminated, mut interrupted) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -124,7 +124,7 @@ async fn serve(role: Option<Role>, wake: bool) -> anyhow::Result<()> {
     let speaking = async {
         match mcp::Mcp::new(source, defaults()).serve(line).await {
             Ok(served) => served.waiting().await.map(drop).map_err(anyhow::Error::from),
-            // Hosts that only check whether it starts close it at once.
+            // Hosts that only check whether it starts close stdin at once.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -196,7 +196,8 @@ fn notes_of(settings: &ClientSettings, thread: Option<&str>) -> Option<Notes> {
     }
 }
 
-/// Waits in place of an idle Codex, then queues a message for it. On any failure it stays asleep.
+/// Waits in place of an idle Codex, then queues a message for it. On any failure Codex is not
+/// woken.
 fn wake_codex(notes: &Notes, thread: &str) {
     let Some(wake) = wake::watch(notes, || true) else { return };
     let mut queue = programs::command("codex");
@@ -229,7 +230,7 @@ impl FoundServer {
         }
     }
 
-    /// Looks for it anew, unless another call has done so meanwhile.
+    /// Finds the server again, unless another call has done so meanwhile.
     fn session_after(&self, lost: &Arc<Session>) -> Result<Arc<Session>, CliError> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.as_ref().is_some_and(|known| Arc::ptr_eq(known, lost)) {
@@ -244,9 +245,10 @@ impl ApiServer for FoundServer {
     fn call(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal> {
         let mut session = self.session().map_err(refusal)?;
         let mut times = 0;
-        // The time that it takes to find or start the server does not count.
+        // The time to find or start the server does not count.
         let mut answer = session.client.data_until(call, Instant::now() + within, false);
-        // It went after it was found. The request carries its id, so asking again is safe.
+        // The server has ended since it was found. The request carries its id, so sending it again
+        // is safe.
         while let Err(trouble) = &answer
             && session.finds_again(trouble, &mut times)
         {
@@ -281,10 +283,10 @@ impl ApiServer for FoundServer {
     }
 }
 
-/// A problem as a tool reports it.
+/// A failure as a tool reports it.
 fn refusal(problem: CliError) -> ToolRefusal {
     let refusal = match problem.refused {
-        // The suggestion about tokens was made for this machine.
+        // The suggestion about tokens was written for a user of this machine.
         Some(refused) if problem.code == Code::AuthFailed => ToolRefusal::of(*refused),
         Some(refused) => return ToolRefusal::of(*refused),
         None => ToolRefusal::new(problem.code, problem.message),

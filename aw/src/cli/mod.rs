@@ -1,8 +1,8 @@
-//! The command line: arguments in, output and an exit code out.
+//! The command line: parses arguments, prints an answer, and returns an exit code.
 //!
 //! Each family of commands has a file. Each command turns its arguments into requests of
-//! [`crate::api`] and an [`output::Answer`], which [`output::show`] prints. Data goes to stdout and can
-//! be piped; words for people go to stderr.
+//! [`crate::api`] and an [`output::Answer`], which [`output::show`] prints. Data goes to stdout and
+//! can be piped; words for people go to stderr.
 
 mod agent;
 mod allocator;
@@ -96,7 +96,8 @@ struct Typed {
     command: Command,
 }
 
-// Each is put together only when it is typed: describing them all would be a tenth of a command's life.
+// Each command is built only when it is typed: building all of them takes a tenth of a command's
+// time.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Command {
@@ -165,7 +166,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         refused = role::check(&matches).err();
         Typed::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     });
-    // Taking it apart is a twentieth of the life of a command, which ends anyway.
+    // Freeing it would take a twentieth of the time of a command, which ends anyway.
     std::mem::forget(command);
     let typed = match typed {
         Ok(typed) => typed,
@@ -201,7 +202,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 impl Command {
-    /// Refuses a format that is set and does not exist, for the commands that show an answer.
+    /// Refuses a configured format that does not exist, for the commands that show an answer.
     fn check_format(&self) -> Result<(), CliError> {
         match self {
             Command::Serve(_)
@@ -209,14 +210,15 @@ impl Command {
             | Command::Mcp(_)
             | Command::Wake(_)
             | Command::Demo(_) => Ok(()),
-            // A file that is wrong is reported by the command, which reads it anyway.
+            // The command reads the settings too, and reports an unusable file.
             _ if std::env::var_os("AW_FORMAT").is_none() => Ok(()),
             _ => Format::set().map(drop),
         }
     }
 }
 
-/// The arguments with a `--format` that stands before the command behind it: each command has formats of its own.
+/// The arguments with a `--format` before the command moved behind it: each command has formats of
+/// its own.
 fn with_format_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let is_flag = |at: usize, arguments: &[OsString]| {
         let word = arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
@@ -250,8 +252,8 @@ fn with_format_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Help and version are text; what was typed wrongly is a failure like any other, unless a person
-/// is there to read it.
+/// Prints help and version as text. Reports wrong arguments like any other failure, unless a person
+/// reads them.
 fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let asked_for = matches!(usage.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked_for || Format::usual() == Format::Markdown {
@@ -259,7 +261,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
         let code = if usage.use_stderr() { INPUT } else { 0 };
         return if printed { code.into() } else { SERVER.into() };
     }
-    // As far as what was typed names a command.
+    // The command, as far as the arguments name one.
     let mut command = Typed::command();
     command.build();
     let mut named = "aw".to_owned();
@@ -289,7 +291,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
             Some(tip) => format!("{message}; {tip}"),
             None => format!("{message} {detail}"),
         });
-    // Clap's own line of usage may name a flag that was guessed, so the whole one is shown.
+    // Clap's own usage may contain a flag that it guessed, so the complete one is shown.
     let suggestion = if text.contains("Usage: ") {
         let usage = command.render_usage().to_string();
         format!("{} (see {help})", usage.trim_start_matches("Usage: "))

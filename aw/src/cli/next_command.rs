@@ -1,11 +1,11 @@
-//! Command lines to run next, quoted so that a POSIX shell reads them as they are meant.
+//! Builds command lines to run next, quoted for a POSIX shell.
 
 use std::fmt::Write;
 
 use super::output::Format;
 
-/// A text that stands where the agent's own file goes. It does not exist, so a command that is run
-/// as it is printed posts nothing.
+/// The placeholder for the agent's own file. It does not exist, so a command that is run as printed
+/// posts nothing.
 pub(super) const YOUR_TEXT: &str = "YOUR_TEXT.md";
 
 /// A command line of `aw`.
@@ -42,12 +42,12 @@ impl CommandLine {
         self
     }
 
-    /// With this word, if it is wanted.
+    /// With this word, if `wanted`.
     pub(super) fn word_if(self, word: &str, is_wanted: bool) -> Self {
         if is_wanted { self.word(word) } else { self }
     }
 
-    /// With this format, unless the next command has it anyway.
+    /// With this format, unless it is the default of the next command.
     pub(super) fn format(self, format: Format) -> Self {
         self.flag_if("--format", (format != Format::usual()).then(|| format.as_str()))
     }
@@ -57,7 +57,7 @@ impl CommandLine {
     }
 }
 
-/// The word as a shell must be given it.
+/// The word, quoted for a shell if needed.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

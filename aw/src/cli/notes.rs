@@ -1,8 +1,9 @@
-//! The notes of agent sessions: what each session has seen of its debates, so that it is woken for what is new.
+//! The notes of agent sessions: what each session has seen of its debates, so that it is woken only
+//! for news.
 //!
-//! A session of an agent program has one file, `sessions/<host>-<id>.json` in the data folder. Its commands and
-//! tools write it, and its waker reads it. A note is a help: when it cannot be read or written, nobody is woken,
-//! and nothing else fails.
+//! Each session of an agent program has a file, `sessions/<host>-<id>.json` in the data folder. Its
+//! commands and tools write it, and its waker reads it. If a note cannot be read or written, nobody
+//! is woken, and nothing else fails.
 
 use std::env;
 use std::fs::{self, File, TryLockError};
@@ -23,7 +24,7 @@ use crate::kit::host::Host;
 /// The longest note that is read.
 const LONGEST: u64 = 64 * 1024;
 
-/// The most debates in one note; the one that was noted longest ago makes room.
+/// The most debates in one note. A new one replaces the one that was noted longest ago.
 const DEBATES: usize = 20;
 
 /// The most notes, and how long each is kept after its last change.
@@ -49,7 +50,7 @@ pub(super) struct Notes {
 #[serde(default)]
 struct Note {
     debates: Vec<DebateNote>,
-    /// The waker of the session. Every other waker has lost its right to wake.
+    /// The waker of the session. Any other waker has lost the right to wake it.
     #[serde(skip_serializing_if = "Option::is_none")]
     waker: Option<Uuid>,
 }
@@ -87,8 +88,8 @@ impl DebateNote {
 }
 
 impl Notes {
-    /// The notes of a session of this host. An id that is no plain word names no session: it could lead out of
-    /// the folder.
+    /// The notes of a session of this host. An id with other characters than letters, digits, `-`
+    /// and `_` is refused: it could lead out of the folder.
     pub(super) fn of(home: &DataDir, host: Host, session: &str) -> Option<Self> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if session.is_empty() || session.len() > LONGEST_ID || !session.chars().all(is_plain) {
@@ -98,7 +99,7 @@ impl Notes {
         Some(Notes { folder: home.path().join("sessions"), name })
     }
 
-    /// The notes of the Claude Code session that runs this program, if one does that can be woken.
+    /// The notes of the Claude Code session that runs this program, if that session can be woken.
     pub(super) fn of_claude(home: &DataDir) -> Option<Self> {
         if is_headless_claude() {
             return None;
@@ -111,8 +112,8 @@ impl Notes {
         self.read().debates
     }
 
-    /// Notes that the session has seen this argument, and that it is awake. Without an argument, the one of before
-    /// stays. A debate that is over is forgotten.
+    /// Notes that the session has seen this argument and is awake. Without an argument, the earlier
+    /// one stays. Removes a debate that is closed.
     pub(super) fn note(
         &self,
         debate: DebateId,
@@ -140,7 +141,7 @@ impl Notes {
         });
     }
 
-    /// The same for words that a user or an agent has typed. A name that is no id is not noted.
+    /// The same for the text of an id. Any other name is not noted.
     pub(super) fn note_words(
         &self,
         (debate, role): (&str, &str),
@@ -152,7 +153,7 @@ impl Notes {
         }
     }
 
-    /// Notes that the session is awake: an earlier waker wakes it no more.
+    /// Notes that the session is awake, so an earlier waker does not wake it.
     pub(super) fn awake(&self) {
         if self.read().waker.is_some() {
             self.change(|note| note.waker = None);
@@ -167,13 +168,13 @@ impl Notes {
     }
 
     fn read(&self) -> Note {
-        // A link, a pipe, a long file and anything that is no note are no note.
+        // A link, a pipe, a long file and other content count as no note.
         let text = Folder::open(&self.folder, Links::Refuse)
             .and_then(|folder| folder.read(self.name.as_ref(), LONGEST));
         text.ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
 
-    /// Changes the note, alone. Says whether it could be written.
+    /// Changes the note under the lock. Returns whether it could be written.
     fn change(&self, change: impl FnOnce(&mut Note)) -> bool {
         let changed = || {
             DataDir::at(&self.folder).make()?;
@@ -188,7 +189,7 @@ impl Notes {
                 sweep(&self.folder);
             }
             let draft = self.folder.join("draft");
-            // What an interrupted write has left may be anything.
+            // An interrupted write may have left anything here.
             let _ = fs::remove_file(&draft);
             private().create_new(true).open(&draft)?.write_all(&serde_json::to_vec(&note)?)?;
             fs::rename(&draft, &path)
@@ -205,20 +206,20 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// What the session has seen of this debate; none when the right to wake it for that is lost.
+    /// What the session has seen of this debate; none once the right to wake it is lost.
     pub(super) fn seen(&self, debate: DebateId, role: Role) -> Option<DebateNote> {
         let note = self.notes.read();
         let is_ours = note.waker == Some(self.own);
         note.debates.into_iter().find(|seen| is_ours && seen.is_about(debate, role))
     }
 
-    /// Whether the right to wake the session is still there.
+    /// Whether the caller may still wake the session.
     pub(super) fn is_ours(&self) -> bool {
         self.notes.read().waker == Some(self.own)
     }
 
-    /// Gives the right up for one wake, which is for this argument. False when the session was woken for it
-    /// before, or has gone on from what it had seen.
+    /// Uses the right up for one wake, for this argument. Returns false if the session was woken
+    /// for it before, or has seen more since.
     pub(super) fn wakes_for(&self, seen: &DebateNote, argument: ArgumentId) -> bool {
         let mut wakes = false;
         let is_written = self.notes.change(|note| {
@@ -236,13 +237,13 @@ impl Watch {
     }
 }
 
-/// Whether this program was started by `claude -p`, which runs its hooks before it ends: one that waits would
-/// keep it from ending.
+/// Whether `claude -p` started this program. It runs its hooks in the foreground, so a waiting hook
+/// would keep it from ending.
 pub(super) fn is_headless_claude() -> bool {
     env::var_os("CLAUDE_CODE_ENTRYPOINT").is_some_and(|by| by == "sdk-cli")
 }
 
-/// The lock on all notes. It is held for the time of a write.
+/// The lock on all notes, held only while one is written.
 fn lock(folder: &Path) -> io::Result<File> {
     let lock = private().create(true).truncate(true).open(folder.join("lock"))?;
     for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! The command that leads on from a failure, where its code and its ids are enough to know it.
+//! Works out the next command after a failure, where its code and ids are enough for that.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::next_command::CommandLine;
 use super::output::{CliError, Format};
 use crate::api::advice::Look;
 
-/// The next command: the last good step.
+/// The next command.
 pub(super) fn onward(problem: &CliError, format: Format) -> Option<String> {
     let id = |name: &str| problem.metadata.get(name).and_then(Value::as_str);
     let line = match Look::after(&problem.code, problem.field())? {

@@ -1,4 +1,4 @@
-//! Output: one JSON object for agents, or a page for people; and the exit code.
+//! Output: one JSON object for agents or a page for people, and the exit code.
 
 use std::env;
 use std::fmt::Write as _;
@@ -37,16 +37,16 @@ impl clap::ValueEnum for Format {
 }
 
 impl Format {
-    /// The format of an answer for which none was typed: the one that is set; else text for a person at a
-    /// terminal, and JSON for everybody else.
+    /// The format of an answer if none was typed: the configured one; otherwise text for a person
+    /// at a terminal, and JSON for everybody else.
     pub(super) fn usual() -> Self {
-        // A setting that is wrong is reported before the command runs.
+        // A wrong setting is reported before the command runs.
         static USUAL: LazyLock<Format> =
             LazyLock::new(|| Format::set().ok().flatten().unwrap_or_else(Format::by_reader));
         *USUAL
     }
 
-    /// The format that is set, or why it cannot be used.
+    /// The configured format, or why it cannot be used.
     pub(super) fn set() -> Result<Option<Self>, CliError> {
         answer_format(&variable)
             .map_err(|bad| CliError::input(bad.to_string()).suggest("Correct or unset AW_FORMAT"))
@@ -57,7 +57,7 @@ impl Format {
     }
 }
 
-/// Whether a person looks at this stream: it is a terminal, and no agent program says that it is its own.
+/// Whether a person reads this stream: it is a terminal, and no agent program runs this command.
 pub(super) fn is_person_at(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && variable(run::MARK).is_none() && !is_run_by_agent(&variable)
 }
@@ -76,7 +76,7 @@ pub(super) struct Detail {
 
 /// What a command leads to.
 pub(super) enum Shown {
-    /// An answer in the envelope.
+    /// The outcome of a command that did not fail.
     Answer(Answer),
     /// The same where it says that something does not work, which the exit code tells too.
     Unwell(Answer),
@@ -92,13 +92,13 @@ pub(super) enum Shown {
 pub(super) struct Answer {
     data: Box<dyn Data>,
     pub(super) metadata: Map<String, Value>,
-    /// How many there are in all, if that is known, and whether more follow.
+    /// How many there are in total, if known, and whether more follow.
     pub(super) total: Option<(Option<u64>, bool)>,
-    /// Whether its JSON has only what the next step needs.
+    /// Whether its JSON has only the fields that the next step needs.
     brief: bool,
 }
 
-/// The data of an answer, as agents and as people read it.
+/// The data of an answer, in the forms for agents and for people.
 trait Data {
     fn json(&self) -> Value;
     fn page(&self, paper: &Paper) -> String;
@@ -143,7 +143,7 @@ impl Answer {
         self.with("next_command", command.into())
     }
 
-    /// With a word of caution, besides those it has.
+    /// Adds a warning to those it has.
     pub(super) fn warn(self, words: impl Into<String>) -> Self {
         let words = words.into();
         let words = match self.metadata.get("warning").and_then(Value::as_str) {
@@ -153,7 +153,7 @@ impl Answer {
         self.with("warning", words)
     }
 
-    /// With every field, or only with what the next step needs.
+    /// With every field, or only with those that the next step needs.
     pub(super) fn detailed(mut self, detail: Detail) -> Self {
         self.brief = !detail.full;
         self
@@ -171,19 +171,19 @@ pub(super) struct CliError {
     pub(super) code: Code,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
-    /// The server's own error, where it sent one.
+    /// The server's own error, if it sent one.
     pub(super) refused: Option<Box<Refused>>,
-    /// What the command itself has found.
+    /// The findings of the command itself.
     found: Box<Found>,
     pub(super) metadata: Box<Map<String, Value>>,
 }
 
-/// What a command that failed has found by itself.
+/// The findings of a command that failed.
 #[derive(Debug, Clone, Default)]
 struct Found {
     /// The flaws of a text that was not sent.
     flaws: Vec<Flaw>,
-    /// What it has reached all the same.
+    /// The data that it got before it failed.
     data: Option<Value>,
 }
 
@@ -212,7 +212,7 @@ impl CliError {
         self
     }
 
-    /// Suggests the help of this command, where its input is wrong and nothing better is known.
+    /// Suggests the help of this command, if the input is wrong and there is no better suggestion.
     pub(super) fn with_help_of(self, command: &str) -> Self {
         match (&self.code, &self.suggestion) {
             (Code::InvalidInput, None) => {
@@ -227,7 +227,7 @@ impl CliError {
         self
     }
 
-    /// What the server at this URL refused, or why there was no answer from it.
+    /// The failure of a request to the server at this URL.
     pub(super) fn of(trouble: Trouble, base: &str) -> Self {
         match trouble {
             Trouble::Refused(refused) | Trouble::Busy(refused, _) => CliError {
@@ -262,7 +262,7 @@ impl CliError {
         self
     }
 
-    /// With what the command has reached all the same.
+    /// With the data that the command got before it failed.
     pub(super) fn with_data(mut self, data: Value) -> Self {
         self.found.data = Some(data);
         self
@@ -279,13 +279,13 @@ impl CliError {
         self.refused.as_ref()?.data.field.as_deref()
     }
 
-    /// The exit code: what kind of failure it is.
+    /// The exit code for the kind of failure.
     pub(super) fn exit(&self) -> u8 {
         self.code.exit()
     }
 }
 
-/// Shows what came of a command and says how the program should exit.
+/// Prints the outcome of a command and returns the exit code.
 pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode {
     let paper = Paper::of_stdout();
     let (text, code) = match outcome {
@@ -321,7 +321,8 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
             }
             match format {
                 Format::Json => (harmless(json_of_problem(&problem)).into_bytes(), problem.exit()),
-                // Words for people: a file that the answer is sent to must not hold them.
+                // These words are for people. A file to which stdout is redirected must not contain
+                // them.
                 Format::Markdown => {
                     let page = super::human::problem(&problem, &Paper::of_stderr());
                     let _ = io::stderr().lock().write_all(page.as_bytes());
@@ -394,8 +395,8 @@ fn json_of(answer: &Answer) -> String {
     written(&json!(Envelope { success: true, metadata, total_count, has_more, content }))
 }
 
-/// Hosts show an agent only the beginning of a long answer, and some nothing at all of a long line.
-/// So what to run next comes first, and a long answer has a line for each of its parts.
+/// Hosts show an agent only the beginning of a long answer, and some show nothing of a long line.
+/// So the next command comes first, and each part of a long answer has its own line.
 fn written(envelope: &Value) -> String {
     let line = envelope.to_string();
     let parts = envelope.as_object().filter(|_| line.len() > LONG_LINE);

@@ -1,7 +1,7 @@
-//! Names instead of ids: what a person types for a debate, an argument or a document.
+//! Resolves names: what a person types instead of the id of a debate, an argument or a document.
 //!
-//! A command that gets whole ids sends nothing to find them out. Any other name goes to the server,
-//! which knows what the caller may see, and from there on the command works with the whole ids.
+//! Whole ids need no request. Any other name goes to the server, which knows what the caller may
+//! see. After that the command works with whole ids.
 
 use std::env;
 use std::sync::OnceLock;
@@ -41,7 +41,7 @@ pub(super) struct DebateArg {
     pub(super) id: String,
 }
 
-/// What a command needs besides the debate.
+/// What a command needs to resolve besides the debate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wants<'a> {
     /// If the debate is not named and several are open: the only one that waits for this role.
@@ -60,13 +60,13 @@ impl DebateArg {
         DebateArg { name: None, id: id.to_owned() }
     }
 
-    /// Makes the id of the debate a whole one, and returns that of the argument. Where no debate is
-    /// named, it takes the only open one.
+    /// Resolves the debate, and returns the id of the argument. If no debate is named, takes the
+    /// only open one.
     pub(super) fn settle(&mut self, wants: Wants<'_>) -> Result<Option<String>, CliError> {
         self.take_name();
         let argument = wants.argument.filter(|argument| !argument.is_empty());
         let answered_by = wants.answered_by.filter(|_| argument.is_none());
-        // A whole id may be typed in capitals, and is repeated as the record has it.
+        // A whole id may be typed in capitals. The record has it in lower case.
         let whole = |text: &str| Uuid::try_parse(text).ok().map(|id| id.to_string());
         if let Some(id) = whole(&self.id) {
             self.id = id;
@@ -109,7 +109,7 @@ impl DebateArg {
             taken["argument"] = json!(found);
         }
         if taken != json!({}) {
-            // A command settles its names once.
+            // A command resolves its names once.
             let _ = TAKEN.set(taken);
         }
         let found = found.map(|found| found.argument_id.0.to_string());
@@ -174,7 +174,7 @@ pub(super) fn project_here() -> Option<Project> {
     project::name_of(&env::current_dir().ok()?)
 }
 
-/// Asks the server. The older system knows no names but ids: they stay as they were typed.
+/// Asks the server. A server of the older system knows ids only, so names stay as they were typed.
 fn resolve(names: Names<'_>, verbose: bool) -> Result<Option<Resolved>, CliError> {
     let considers_project = names.only_open || names.debate == Some(LAST);
     let project = considers_project.then(project_here).flatten();
@@ -190,7 +190,7 @@ fn resolve(names: Names<'_>, verbose: bool) -> Result<Option<Resolved>, CliError
     }
 }
 
-/// The outcome of a command, which says what was taken because nothing was named.
+/// Adds to the outcome of a command what it took because nothing was named.
 pub(super) fn with_taken(
     outcome: Result<Shown, CliError>,
     format: Format,

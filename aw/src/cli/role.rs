@@ -1,7 +1,7 @@
-//! Holds the command line to the role that `AW_ROLE` names.
+//! Keeps the command line to the role that `AW_ROLE` names.
 //!
 //! Without tokens the server cannot tell one agent from another. A host that sets `AW_ROLE` for its
-//! agent keeps it from playing another role by mistake.
+//! agent prevents mistakes.
 
 use std::env;
 
@@ -27,14 +27,14 @@ pub(super) fn held_to() -> Result<Option<Role>, CliError> {
     })
 }
 
-/// Refuses a command of another role, and returns how the refusal is to be shown.
+/// Refuses a command of another role, and returns the format of the refusal.
 pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
     let (words, command) = command_of(typed);
     let name = words.join(" ");
     let format = command.try_get_one::<Format>("format").ok().flatten().copied();
     let shown = |problem| (problem, format.unwrap_or_else(Format::usual));
     in_run(&name).map_err(shown)?;
-    // These talk to no debate, or hold themselves to the role.
+    // These concern no debate, or check the role themselves.
     if matches!(words.first(), Some(&("mcp" | "serve" | "wake" | "demo" | "completions" | "man"))) {
         return Ok(());
     }

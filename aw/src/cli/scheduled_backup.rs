@@ -10,10 +10,10 @@ use jiff::Timestamp;
 
 use crate::settings::BackupSettings;
 
-/// How a copy is called: `debate-20261118T055300Z.db`.
+/// The form of a copy's name: `debate-20261118T055300Z.db`.
 const NAME: &str = "debate-%Y%m%dT%H%M%SZ.db";
 
-/// How long it waits after a copy that failed, at most.
+/// The longest pause after a copy that failed.
 const AGAIN: Duration = Duration::from_secs(60 * 60);
 
 /// Copies the record whenever a copy is due, until it is dropped.
@@ -42,7 +42,7 @@ fn due_in(newest: Option<Timestamp>, now: Timestamp, every: Duration) -> Duratio
     let age = newest.map(|newest| now.duration_since(newest));
     match age.map(Duration::try_from) {
         None => Duration::ZERO,
-        // A copy from the future, by a clock that was wrong.
+        // A copy from the future was made by a wrong clock.
         Some(Err(_)) => every,
         Some(Ok(age)) => every.saturating_sub(age),
     }
@@ -53,7 +53,7 @@ fn copy(database: &Path, folder: &Path, keep: u64) -> Result<PathBuf, String> {
     let said = |error: io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(said)?;
     let whole = folder.join(Timestamp::now().strftime(NAME).to_string());
-    // A copy that was interrupted never has the name of a whole one.
+    // An interrupted copy never gets the name of a complete one.
     let part = folder.join("unfinished.part");
     match fs::remove_file(&part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(said(error)),
@@ -70,7 +70,7 @@ fn copy(database: &Path, folder: &Path, keep: u64) -> Result<PathBuf, String> {
     Ok(whole)
 }
 
-/// The copies in a folder with their times. Other files there are none of ours.
+/// The copies in a folder with their times. Other files there are ignored.
 fn copies(folder: &Path) -> Vec<(Timestamp, PathBuf)> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files

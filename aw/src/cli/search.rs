@@ -46,7 +46,7 @@ impl SearchCommand {
         let page = session.call(&client::search(filter))?;
         let SearchPage { hits, next_before, is_complete } = &page.data;
         let next = match (next_before.as_deref(), hits.as_slice()) {
-            // A page of nothing leads to itself.
+            // An empty page would lead to itself.
             (Some(before), [_, ..]) => Some(
                 CommandLine::new("search")
                     .flag_if("--debate-id", debate.as_deref())
@@ -59,7 +59,7 @@ impl SearchCommand {
             (None, [only]) => Some(reading(only).format(self.shape.format())),
             (_, _) => None,
         };
-        // The index finds page by page: it knows the number of all hits only if they are on this one.
+        // The number of all hits is known only if this page has them all.
         let has_more = next_before.is_some() && !hits.is_empty();
         let is_whole = !has_more && self.before.is_none();
         let total = is_whole.then_some(hits.len() as u64);

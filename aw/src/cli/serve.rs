@@ -82,13 +82,12 @@ impl Serve {
 }
 
 pub(super) fn fail(code: u8, error: &anyhow::Error) -> ExitCode {
-    // When stderr is gone there is nobody left to tell.
+    // Without stderr there is no reader left.
     let _ = writeln!(io::stderr(), "error: {error:#}");
     code.into()
 }
 
-/// How much is logged: by default what goes wrong in a call of a tool is not, because its caller
-/// hears of it.
+/// How much is logged. By default the failure of a tool call is not: its caller gets the error.
 pub(super) fn log_filter(usual: &str) -> Result<EnvFilter, BadSetting> {
     let set = environment(&[])?("AW_LOG").filter(|set| !set.is_empty());
     EnvFilter::try_new(set.as_deref().unwrap_or(usual))
@@ -131,7 +130,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     let public = guard.public.first().map(|url| url.origin().to_owned());
     raise_file_limit();
     let held = if apart { None } else { Some(home.hold()?) };
-    // First the port, then the file: the process that has the port may be at work on the file.
+    // The port first, then the file: the process on the port may be using the file.
     let listener = bind(listen).await?;
     let address = listener.local_addr()?;
     let options = StoreOptions {
@@ -142,7 +141,8 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await??;
     if typed.detached {
-        // It must not keep anybody from removing or unmounting the folder that it was started in.
+        // The server must not keep the folder in which it was started from being removed or
+        // unmounted.
         std::env::set_current_dir("/")?;
     }
     let engine = Engine::new(store, Clock::system());
@@ -219,8 +219,8 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     Ok(())
 }
 
-/// A session of its own, so that no terminal's signals reach it, and none of the descriptors that
-/// the parent happened to have open: a host waits until the last holder of its pipe is gone.
+/// Starts a session of its own, so that no terminal's signals reach the server, and closes all
+/// inherited descriptors: a host waits until the last holder of its pipe is gone.
 fn leave_the_parent() {
     let open: Vec<i32> = fs::read_dir("/dev/fd")
         .into_iter()
@@ -229,10 +229,10 @@ fn leave_the_parent() {
         .filter(|descriptor| *descriptor > 2)
         .collect();
     for descriptor in open {
-        // The one that listed the others is gone already.
+        // The descriptor that listed the others is closed already.
         let _ = nix::unistd::close(descriptor);
     }
-    // It fails only for the leader of a group, which has what it needs.
+    // It fails only for the leader of a group, which needs no session.
     let _ = nix::unistd::setsid();
 }
 
@@ -255,7 +255,7 @@ async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
     bound.with_context(|| format!("cannot listen on {listen}"))
 }
 
-/// Every waiting agent is an open file.
+/// Raises the limit of open files: every waiting agent needs one.
 fn raise_file_limit() {
     let raised = getrlimit(Resource::RLIMIT_NOFILE)
         .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));

@@ -1,4 +1,4 @@
-//! `aw server`: the server in the background.
+//! `aw server`: manages the background server.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -144,8 +144,7 @@ impl ServerCommand {
         let answer = match self {
             ServerCommand::Start(Start { auth, .. }) => {
                 let already = running(&settings)?.is_some();
-                // What was typed counts, whatever the last one was; one that cannot be read is
-                // written anew.
+                // The flags count, not the last start. A file that cannot be read is written again.
                 let last = settings.home.last_start().ok().flatten();
                 let settings =
                     settings.without_last().map_err(|bad| CliError::input(bad.to_string()))?;
@@ -181,7 +180,7 @@ impl ServerCommand {
                     .message("No server was running"),
             },
             ServerCommand::Restart(Start { auth, .. }) => {
-                // Before anything is stopped: whether it can be started again as it was.
+                // Whether it can be started again is checked before it is stopped.
                 let mut how = How::restarted(&settings)?;
                 let stopped = background::stop(&settings.home)?;
                 how.auth_flag |= auth || stopped.is_some_and(|stopped| stopped.was.auth_flag);
@@ -254,7 +253,7 @@ fn describe(settings: &ClientSettings, running: &Running) -> Value {
     })
 }
 
-/// Adds the size of the record and how much is in it, as far as they are known.
+/// Adds the size of the record and the number of its debates and documents, if known.
 fn count(data: &mut Value, running: &Running, verbose: bool) {
     let file = Path::new(&running.database);
     let size = |path: PathBuf| fs::metadata(path).map(|file| file.len()).ok();
@@ -265,11 +264,11 @@ fn count(data: &mut Value, running: &Running, verbose: bool) {
         ));
         data["bytes"] = json!(size_of_file + size(log).unwrap_or(0));
     }
-    // A server that hangs would hold this command for as long as its time allows.
+    // A hanging server would hold this command for its whole time limit.
     if data["health"] != "ok" {
         return;
     }
-    // A server that wants another token is described all the same.
+    // A server that requires another token is described all the same.
     let Ok(session) = Session::open(verbose) else { return };
     let total = |filter: DebateFilter<'_>| {
         session.call(&client::debates(&filter)).ok().map(|list| list.data.total)

@@ -1,8 +1,8 @@
 //! `aw server install` and `uninstall`: the server as a service of the user, by systemd or launchd.
 //!
-//! Installing writes one file and starts nothing: it says what to run. The file has a line with its own
-//! checksum and the number of folders that were made for it, so uninstalling removes exactly what was written and
-//! refuses a file that somebody has changed.
+//! Installing writes one file and starts nothing; it says what to run. The file contains its own
+//! checksum and the number of folders that were made for it. So uninstalling removes exactly what
+//! was written, and refuses a file that was changed.
 
 use std::env;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use crate::settings::ClientSettings;
 /// The label of the service with launchd.
 const LABEL: &str = "aw.server";
 
-/// The start of the line in the file that says whose it is.
+/// The beginning of the line that marks the file as ours.
 const OURS: &str = "Written by aw server install, removed by aw server uninstall.";
 
 /// The settings that a service does not see, because it does not inherit the environment of this shell.
@@ -62,7 +62,7 @@ impl ServiceManager {
         })
     }
 
-    /// The description of the service, without the line that says whose it is.
+    /// The description of the service, without the line that marks it as ours.
     fn description(self, program: &str, home: Option<&str>) -> String {
         let mut text = String::new();
         match self {
@@ -108,7 +108,7 @@ impl ServiceManager {
         text
     }
 
-    /// The whole file: whose it is, how many folders were made for it, then the description.
+    /// The whole file: the line that marks it as ours, then the description.
     fn whole(self, description: &str, made: usize) -> String {
         let head = format!("{OURS}\nfolders made for it: {made}\n{}\n", checksum(description));
         match self {
@@ -152,7 +152,7 @@ fn checksum(text: &str) -> String {
     })
 }
 
-/// A file in the place of ours.
+/// The file in the place of ours.
 enum Present {
     Missing,
     /// As it was written.
@@ -220,7 +220,7 @@ pub(super) fn install(settings: &ClientSettings) -> Result<Answer, CliError> {
         let missing = file.ancestors().skip(1).take_while(|folder| !folder.exists()).count();
         let folder = file.parent().unwrap_or(&file);
         fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
-        // A reader finds the old file or the new one, never half of it.
+        // A reader finds the old file or the new one, never a part of it.
         let draft = file.with_extension("aw-draft");
         let written = fs::write(&draft, manager.whole(&description, (made + missing).min(MADE)))
             .and_then(|()| fs::rename(&draft, &file));
@@ -239,7 +239,7 @@ pub(super) fn install(settings: &ClientSettings) -> Result<Answer, CliError> {
     Ok(answer.next(commands.join(" && ")))
 }
 
-/// Removes the description of the service, if it is as it was written.
+/// Removes the description of the service, unless it was changed.
 pub(super) fn uninstall() -> Result<Answer, CliError> {
     let manager = ServiceManager::here();
     let file = manager.file()?;
@@ -255,7 +255,7 @@ pub(super) fn uninstall() -> Result<Answer, CliError> {
                 .suggest(format!("Look at it, and remove it yourself if you want: rm '{path}'")));
         }
     };
-    // Without its file systemd could no longer disable it.
+    // Without the file systemd could not disable the service any more.
     let enabled = file.with_file_name("default.target.wants").join("aw.service");
     if manager == ServiceManager::Systemd && fs::symlink_metadata(enabled).is_ok() {
         return Err(CliError::input("the service still starts with your session")
@@ -263,7 +263,7 @@ pub(super) fn uninstall() -> Result<Answer, CliError> {
     }
     fs::remove_file(&file).map_err(|error| unusable(&file, &error))?;
     for folder in file.ancestors().skip(1).take(made) {
-        // A folder that holds something else stays.
+        // A folder with other files stays.
         let _ = fs::remove_dir(folder);
     }
     let commands = manager.commands(&file, false);

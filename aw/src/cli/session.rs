@@ -15,7 +15,7 @@ use crate::api::client::{Reply, Request};
 use crate::api::http::{BUDGET, Client, Trouble};
 use crate::settings::{ClientSettings, environment};
 
-/// How often a server of ours that was lost is found or started again.
+/// How often a lost server of ours is found or started again.
 const FINDS: u32 = 3;
 
 /// The pause before the second time; it grows with each.
@@ -53,14 +53,15 @@ impl Session {
         Ok(Self::of(settings, reached, false))
     }
 
-    /// Finds a server that answers now, for the tools.
+    /// Finds a server that answers now, for the MCP tools.
     pub(super) fn for_tools() -> Result<Self, CliError> {
         let settings = settings()?;
         let Connection { client, brought } = Connection::find_answering(&settings, false)?;
         if settings.server_url.is_some()
             && matches!(Listener::at(client.base()), Listener::OlderSystem)
         {
-            // Its answers lack what tools promise: a move would be made and reported as a failure.
+            // Its answers lack fields that tools promise: a move would be made and then reported as
+            // a failure.
             let message =
                 "this server is the older system: its debates are for commands, not for tools";
             let fix =
@@ -86,7 +87,7 @@ impl Session {
         self.call_until(request, self.found + BUDGET)
     }
 
-    /// Sends one of many requests, each of which has the time of a whole command.
+    /// Sends one of several requests. Each has the time of a whole command.
     pub(super) fn call_of_many<A: DeserializeOwned>(
         &self,
         request: &Request<A>,
@@ -120,7 +121,7 @@ impl Session {
         self.raw_until(request, self.found + BUDGET)
     }
 
-    /// The same after a wait: the request has the time of a whole command.
+    /// The same, with the time of a whole command: for a request after a wait.
     pub(super) fn raw_of_many(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, CliError> {
         self.raw_until(request, Instant::now() + BUDGET)
     }
@@ -131,8 +132,8 @@ impl Session {
         self.or_found_again(answer, ends, |client, ends| client.raw_until(call, ends))
     }
 
-    /// Whether the server was lost and is one that a command finds or starts. It was found so many
-    /// times already; one that dies may take a moment to be gone, so there is a pause.
+    /// Whether the request failed because the server was lost, and the command may find or start it
+    /// again. Pauses, because a dying server may take a moment to end.
     pub(super) fn finds_again(&self, trouble: &Trouble, times: &mut u32) -> bool {
         let lost = matches!(trouble, Trouble::Unreachable(lost) if !lost.timed_out);
         if !lost || self.settings.server_url.is_some() || *times == FINDS {
@@ -143,7 +144,7 @@ impl Session {
         true
     }
 
-    /// The answer; or, when the server was lost, that of the server which is found or started then.
+    /// Returns the answer. If the server was lost, finds or starts it and sends the request again.
     fn or_found_again<T>(
         &self,
         mut answer: Result<T, Trouble>,
@@ -170,7 +171,7 @@ impl Session {
         })
     }
 
-    /// How a server that is lost comes back.
+    /// How a lost server comes back, in words.
     pub(super) fn way_back(&self) -> &'static str {
         let runs = matches!(self.settings.home.running(), Ok(Some(_)));
         match (&self.settings.server_url, runs, self.settings.autostart) {
@@ -198,12 +199,12 @@ impl Session {
         format!("{}/{folder}/{debate}", self.client.base())
     }
 
-    /// The part of this advice that the server can follow.
+    /// The part of this advice that the server supports.
     pub(super) fn followable(&self, advice: Advice) -> Advice {
         if self.client.is_older() { advice.without_result() } else { advice }
     }
 
-    /// Warns when the server is of another version.
+    /// Adds a warning if the server has another version.
     pub(super) fn checked(&self, answer: Answer) -> Answer {
         match self.warning() {
             Some(warning) => answer.warn(warning),

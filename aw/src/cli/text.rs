@@ -1,4 +1,4 @@
-//! Where a text comes from: a file, the command line, stdin, or the editor of a person at a terminal.
+//! Reads a text from a file, the command line, stdin, or the editor of a person at a terminal.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -10,7 +10,7 @@ use super::next_command::{CommandLine, YOUR_TEXT};
 use super::output::{CliError, is_person_at};
 use crate::api::error::Code;
 
-/// The longest text that is repeated on a command line.
+/// The longest text that a command line repeats.
 const REPEATED: usize = 10 * 1024;
 
 const EXACTLY_ONE: &str = "Give exactly one of --file PATH, --content TEXT and --stdin";
@@ -28,7 +28,7 @@ pub(super) struct TextInput {
     /// Read the text from stdin
     #[arg(long)]
     pub(super) stdin: bool,
-    /// The file that was written in an editor.
+    /// The file that the user wrote in an editor.
     #[arg(skip)]
     edited: OnceCell<PathBuf>,
 }
@@ -50,24 +50,23 @@ impl TextInput {
             );
         };
         let (path, text) = editor.write()?;
-        // A person writes once in the life of a command.
+        // The user is asked once.
         let _ = self.edited.set(path);
         Ok(text)
     }
 
-    /// Where a text of which nothing was kept can be found again: the file that was given or edited, else a
-    /// placeholder.
+    /// The file that was given or edited, or else a placeholder. For a text that was not stored.
     pub(super) fn place(&self) -> String {
         let path = self.edited.get().or(self.path());
         path.map_or_else(|| YOUR_TEXT.to_owned(), |path| path.display().to_string())
     }
 
-    /// The file that was edited, while it is needed: until the text is in the record.
+    /// The edited file, which is kept until the text is in the record.
     pub(super) fn draft(&self) -> Option<&Path> {
         self.edited.get().map(PathBuf::as_path)
     }
 
-    /// Removes the file that was edited: its text is in the record.
+    /// Removes the edited file, because its text is in the record.
     pub(super) fn is_kept(&self) {
         if let Some(path) = self.edited.get() {
             editor::discard(path);
@@ -110,12 +109,12 @@ impl TextInput {
         Ok(self.content.clone())
     }
 
-    /// The line with this text, in the way it was given.
+    /// The line with this text, in the form in which it was given.
     pub(super) fn repeated(&self, line: CommandLine, text: &str) -> CommandLine {
         match (self.edited.get().or(self.path()), &self.content) {
             (Some(path), _) => line.flag("--file", &path.display().to_string()),
             (None, Some(content)) => line.flag("--content", content),
-            // What came through a pipe is gone, so it is repeated, if a command line holds it.
+            // The text of a pipe is gone, so the line repeats it if it is short.
             (None, None) if text.len() <= REPEATED => line.flag("--content", text),
             (None, None) => line.word("--stdin"),
         }

@@ -1,4 +1,4 @@
-//! `aw token`: seats for others, given out and taken back.
+//! `aw token`: creates, lists and revokes tokens.
 
 use std::str::FromStr;
 
@@ -39,7 +39,7 @@ folder.
 aw token <command> --help has its flags and an example.
 ";
 
-/// What to do about a server that asks nobody who they are.
+/// The advice for a server that requires no tokens.
 const ASKS_NOBODY: &str =
     "this server asks nobody for a token, so no caller needs one: run aw server restart --auth";
 
@@ -89,13 +89,13 @@ pub(super) struct Revoke {
     shape: Shape,
 }
 
-/// How long a token is good.
+/// How long a token is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lasts {
     seconds: u64,
 }
 
-/// The longest that a token may be good, in seconds.
+/// The longest time that a token may be valid, in seconds.
 const LONGEST: u64 = 36_500 * 24 * 60 * 60;
 
 impl Lasts {
@@ -136,7 +136,7 @@ pub(super) struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    /// The token with its seat, whether the server asks for it, and where others reach the server.
+    /// The token with its seat, whether the server requires it, and the server's public URL.
     pub(super) fn granted(&self, session: &Session) -> Result<Reply<NewToken>, CliError> {
         let body = CreateToken {
             role: self.role.to_owned(),
@@ -151,12 +151,12 @@ impl Wish<'_> {
     }
 }
 
-/// Warns where the server wants no tokens.
+/// Adds a warning if the server requires no tokens.
 pub(super) fn cautioned(answer: Answer, wanted: bool) -> Answer {
     if wanted { answer } else { answer.warn(ASKS_NOBODY) }
 }
 
-/// How to take this token back.
+/// The command that revokes this token.
 pub(super) fn revoking(seat: &Seat) -> String {
     let line = CommandLine::new("token revoke").word(&seat.token_id);
     format!("to take it back: {}", line.into_string())
@@ -282,7 +282,7 @@ impl TokenState {
     }
 }
 
-/// The id of a token, by the beginning of its id or by the name of its holder.
+/// The id of a token, found by the beginning of the id or by the name of its holder.
 fn token_named(session: &Session, name: &str) -> Result<String, CliError> {
     if Uuid::try_parse(name).is_ok() {
         return Ok(name.to_owned());
@@ -293,7 +293,7 @@ fn token_named(session: &Session, name: &str) -> Result<String, CliError> {
     seats.retain(|seat| seat.revoked_at.is_none() && fits(seat));
     match seats.as_slice() {
         [only] => Ok(only.token_id.clone()),
-        // The server says that there is none.
+        // The server reports that there is none.
         [] => Ok(name.to_owned()),
         several => {
             let several: Vec<String> =
@@ -307,7 +307,7 @@ fn token_named(session: &Session, name: &str) -> Result<String, CliError> {
 impl Revoke {
     fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
-        // The token itself stays here: its hash names it, and opens nothing.
+        // The token itself is not sent: its hash names it, and authenticates nobody.
         let id = match self.token_id.trim() {
             token if token::is_token(token) => token::digest(token).to_string(),
             id => token_named(&session, id)?,

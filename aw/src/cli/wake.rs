@@ -1,7 +1,7 @@
-//! `aw wake`: waits in place of an idle agent, and wakes it when there is something to do.
+//! `aw wake`: waits in place of an idle agent, and wakes it when it has something to do.
 //!
-//! The server starts nothing: a host runs this when its agent stops. A wake is a hint, after which the agent waits
-//! as usual. On any failure the agent stays asleep, in silence.
+//! The server starts nothing: a host runs this when its agent stops. The woken agent runs `wait` as
+//! usual. On any failure the agent is not woken, and nothing is printed.
 
 use std::env;
 use std::io::{self, Read};
@@ -30,13 +30,13 @@ const LONGEST: Duration = Duration::from_secs(8 * 60 * 60);
 /// How long the server holds one question.
 const HOLD: Duration = Duration::from_secs(20);
 
-/// How much longer than it was asked to hold a question the server may take.
+/// How much longer than asked the server may hold a request.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The pause before a server that was lost or is busy is asked again.
+/// The pause before a lost or busy server is asked again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How often a hook looks whether it is still wanted.
+/// The time between two checks whether the hook is still needed.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The longest input of a hook.
@@ -88,7 +88,7 @@ fn hook() -> Option<Wake> {
         return None;
     }
     let input = io::stdin().lock().take(LONGEST_INPUT);
-    // One value is enough: nobody promises to close the pipe.
+    // One value is enough: the host may leave the pipe open.
     let mut values = serde_json::Deserializer::from_reader(input).into_iter::<HookInput>();
     let HookInput { session_id } = values.next()?.ok()?;
     let notes = Notes::of(&session::settings().ok()?.home, Host::Claude, &session_id)?;
@@ -124,8 +124,8 @@ impl Wake {
     }
 }
 
-/// Waits for the debates of a session. None when nothing wakes it, it is awake, a newer waker has taken over, or
-/// the waker is not wanted any more.
+/// Waits for the debates of a session. Returns none if there is nothing to wake it for, if it is
+/// awake, if a newer waker has taken over, or if the waker is no longer needed.
 pub(super) fn watch(notes: &Notes, is_wanted: impl Fn() -> bool) -> Option<Wake> {
     let debates = notes.seen();
     if debates.is_empty() {
@@ -158,7 +158,7 @@ pub(super) fn watch(notes: &Notes, is_wanted: impl Fn() -> bool) -> Option<Wake>
 fn watch_one(watch: &Watch, debate: DebateId, role: Role, ends: Instant) -> Option<Wake> {
     let named = debate.to_string();
     let mut session = None;
-    // News that ask nothing of the role do not wake it: it reads them when it is woken.
+    // News that require nothing of the role do not wake it: it reads them later.
     let mut passed = None;
     while Instant::now() < ends {
         let seen = watch.seen(debate, role)?;
@@ -173,7 +173,7 @@ fn watch_one(watch: &Watch, debate: DebateId, role: Role, ends: Instant) -> Opti
         let news = match reply.map(|reply| reply.data) {
             Ok(Poll::News(news)) => news,
             Ok(Poll::Nothing(_)) => {
-                // A server that is about to stop holds nothing any more.
+                // A stopping server does not hold requests.
                 if asked.elapsed() + PAUSE < HOLD {
                     thread::sleep(PAUSE);
                 }
@@ -200,7 +200,7 @@ fn watch_one(watch: &Watch, debate: DebateId, role: Role, ends: Instant) -> Opti
                 continue;
             }
         };
-        // Without arguments that are new it has seen why it has the floor.
+        // Without new arguments the agent has already seen why it is its move.
         let argument = news.arguments.last()?.id.0;
         let wake = Wake { debate, role, after: seen.argument(), is_over };
         return watch.wakes_for(&seen, argument).then_some(wake);

@@ -16,7 +16,7 @@ use super::response_budget::{BudgetPermit, SMALL};
 /// The longest time for a client to send a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The bytes of a JSON body extra its longest text.
+/// The bytes of a JSON body besides its longest text.
 const BODY_OVERHEAD: usize = 64 * 1024;
 
 /// JSON may escape one byte of text as six (`\u0000`).

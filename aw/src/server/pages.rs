@@ -16,7 +16,7 @@ use super::error::Problem;
 use crate::kit::texts::Language;
 use crate::token::Token;
 
-/// The pages that a server serves extra its API.
+/// The pages that a server serves besides its API.
 #[derive(Debug, Clone)]
 pub struct Pages {
     pub(crate) routes: Router<App>,

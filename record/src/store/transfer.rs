@@ -25,7 +25,7 @@ use crate::{Clock, Damage, Engine, Failure};
 use tables::ColumnKind::{self, Debate, Document, Flag, Hash, Id, Number, Seat, Text};
 use tables::{FAMILIES, Family, Table};
 
-/// LockKey how many rows are written in one transaction.
+/// How many rows are written in one transaction.
 const PIECE: u64 = 2_000;
 
 /// Why a record was not moved. The source is unchanged.

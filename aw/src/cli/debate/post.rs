@@ -51,7 +51,7 @@ impl Signature {
     }
 }
 
-/// A command that writes, as it was typed, besides its text.
+/// A command that writes, as it was typed, without its text.
 pub(super) struct Draft<'a> {
     /// The command, without text, request id, author and next_flags.
     pub(super) line: CommandLine,
@@ -77,7 +77,7 @@ impl<'a> Draft<'a> {
         self.text.read_optional().map_err(|problem| self.unread(problem))
     }
 
-    /// A text that cannot be read: the same command with a text that can is next.
+    /// The error for a text that cannot be read. The next command is the same with a placeholder.
     fn unread(&self, problem: CliError) -> CliError {
         let request = self.signature.client_request_id.as_deref();
         let given = [("debate_id", self.debate), ("client_request_id", request)];
@@ -95,7 +95,7 @@ impl<'a> Draft<'a> {
         self.finished(self.line.clone().flag("--file", file), self.dry_run)
     }
 
-    /// The same command with the file that was given, whose flaws are to be mended.
+    /// The same command with the file that was given, for its author to mend.
     fn with_file_mended(&self) -> String {
         self.finished(self.line.clone().flag("--file", &self.text.place()), self.dry_run)
     }
@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
         self.signature.next_flags(self.shape).apply(line).into_string()
     }
 
-    /// The request with which this is sent: the one that was given, the derived one, or a new one.
+    /// The id of this request: the one that was given, the derived one, or a new one.
     pub(super) fn post(
         self,
         debate: &'a str,
@@ -169,7 +169,7 @@ impl Post<'_> {
         Ok(arguments.iter().any(|one| one.client_request_id.0.to_string() == self.request))
     }
 
-    /// A failure with its ids and the command that leads on from it.
+    /// A failure with its ids and the next command.
     pub(super) fn failed(&self, problem: CliError) -> CliError {
         let problem =
             problem.with("debate_id", self.debate).with("client_request_id", self.request.as_str());
@@ -226,7 +226,7 @@ impl Post<'_> {
         }
     }
 
-    /// The same command once more, which is written once.
+    /// The same command for a retry, which writes nothing twice.
     pub(super) fn again(&self) -> String {
         self.repeated(self.draft.dry_run)
     }
@@ -236,7 +236,8 @@ impl Post<'_> {
         self.draft.again(request, self.content, dry_run)
     }
 
-    /// Has the move judged without making it. The same command without --dry-run is next.
+    /// Lets the server judge the move without making it. The next command is the same without
+    /// --dry-run.
     pub(super) fn rehearse(
         &self,
         session: &Session,
@@ -310,8 +311,8 @@ impl Post<'_> {
         }
     }
 
-    /// The answer to a write, with the command that follows it; or that of the wait that follows, unless there
-    /// is something to read first.
+    /// The answer to a write, with the next command. With `--wait` it is the answer of the wait,
+    /// unless the author has something to read first.
     pub(super) fn answer(
         &self,
         session: &Session,
@@ -366,7 +367,8 @@ struct Verbatim {
     missed: Value,
 }
 
-/// The result of a write: ids instead of the text that the agent has just sent, which costs tokens.
+/// The result of a write: ids, not the text. The agent has just sent that, and would pay for it
+/// again.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct WriteOutput {
     pub(super) argument_id: ArgumentIdText,

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Purge {
     pub(super) shape: Shape,
 }
 
-/// The server's answer, the debate, and whether a run of it left files on this machine.
+/// The server's answer, the debate, and whether a run has left files on this machine.
 #[derive(Debug, Serialize)]
 struct PurgedOutput {
     #[serde(flatten)]
@@ -86,7 +86,7 @@ impl Purge {
         Ok(Shown::Answer(session.checked(answer)))
     }
 
-    /// What nobody will be able to read again.
+    /// The texts that a purge removes, in words.
     fn lost(&self, preview: &PurgePreview) -> String {
         let PurgePreview { title, arguments, bytes, documents, only_here, .. } = preview;
         let own = only_here.len();

@@ -205,7 +205,7 @@ pub(in crate::cli) struct TypeListed {
     folder: Option<Option<PathBuf>>,
 }
 
-/// A debate as the server sent it, its page, and the advice for a role.
+/// A debate as the server sent it, its page, and what a role should do.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct ContextOutput {
     #[serde(flatten)]
@@ -228,7 +228,7 @@ impl ContextOutput {
 struct Now {
     action: Option<ActionText>,
     next_argument_id_to_wait: ArgumentIdText,
-    /// The ledger as this role needs it, in place of the one that is nobody's.
+    /// The ledger for this role, in place of the one for no role.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<Ledger>,
 }
@@ -239,7 +239,8 @@ impl GetContext {
         self.debate.settle(Wants { awaiting, verbose, ..Wants::default() })?;
         let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        // First what to do, then what was said: the advice never rests on a text that is not shown.
+        // The role's news come first, then the debate. So the advice never concerns a text that is
+        // not shown.
         let poll = match self.role.as_deref() {
             Some(role) => {
                 let waiter = Waiter { debate: &self.debate.id, role, after: None };
@@ -266,7 +267,7 @@ impl GetContext {
                 (Now { action, next_argument_id_to_wait: next, ledger }, Advice::after(news))
             }
             Poll::Nothing(nothing) => {
-                // Everything was just read, so the wait begins after the newest of it.
+                // Everything was just read, so the wait begins after the newest argument.
                 let newest = arguments.last().unwrap_or(motion).id;
                 let now = Now {
                     action: nothing.action.clone(),
@@ -327,13 +328,13 @@ impl List {
         let list = session.call(&client::debates(&filter))?;
         let (shown, total) = (list.data.debates.len() as u64, list.data.total);
         let more = self.offset.saturating_add(shown) < total;
-        // The only one that waits for somebody is the one to take.
+        // If only one debate waits, the next command takes it.
         let role = match (self.pending_first_opponent, self.needs_arbitrator) {
             (true, false) => Some(Role::Opponent),
             (false, true) => Some(Role::Arbitrator),
             (true, true) | (false, false) => None,
         };
-        // An agent that is held to another role does not take it.
+        // An agent that is bound to another role does not take it.
         let held = held_to()?;
         let role = role.filter(|role| held.is_none_or(|own| own == *role));
         let only = list.data.debates.first().filter(|_| total == 1).zip(role);
@@ -343,7 +344,7 @@ impl List {
                 .flag("--role", role.as_str())
                 .flag("--limit", "4")
         });
-        // A page of nothing leads to itself.
+        // An empty page would lead to itself.
         let next_page = (more && shown > 0).then(|| {
             CommandLine::new("debate list")
                 .flag_if("--state", self.state.as_deref())

@@ -120,7 +120,7 @@ pub(in crate::cli) struct Run {
     pub(super) shape: Shape,
 }
 
-/// The debate of a run, by a name: one of the runs here, or a debate that the server knows.
+/// The debate that a name means: that of a run on this machine, or one on the server.
 fn run_named(runs: &Path, name: &str, verbose: bool) -> Result<String, CliError> {
     if name.is_empty() || Uuid::try_parse(name).is_ok() {
         return Ok(name.to_owned());
@@ -138,7 +138,7 @@ fn run_named(runs: &Path, name: &str, verbose: bool) -> Result<String, CliError>
                 .suggest("Give more of the id, or all of it"))
         }
         (None, _) => match refs::debate(name, verbose) {
-            // There is no such run either, which is said where it is looked for.
+            // There is no such run either. The caller reports that.
             Err(problem) if problem.code == Code::DebateNotFound => Ok(name.to_owned()),
             found => found,
         },
@@ -249,12 +249,12 @@ impl Run {
         own.filter(is_marked).unwrap_or_else(|| project_of(current, data_folder))
     }
 
-    /// Shows what a run would use.
+    /// The answer of `--check`.
     fn checked(&self, settings: &ClientSettings, asked: &Asked) -> Result<Shown, CliError> {
         let folder = env::temp_dir().join(format!("aw-check-{}", Uuid::new_v4()));
         let live = self.live.then_some(folder.as_path());
         let check = run::check(&settings.runs, asked, live);
-        // It is there only after a tiny turn.
+        // The folder is there only after a tiny turn.
         let _ = fs::remove_dir_all(&folder);
         let check = check.map_err(not_started)?;
         let answers = |seat: &run::SeatData| seat.live.as_ref().is_none_or(|live| live.answered);
@@ -400,11 +400,11 @@ fn answered(data: RunData, stopped: Option<RunStopped>) -> Result<Shown, CliErro
     Ok(if left_open { Shown::WithExit(answer, LEFT_OPEN) } else { Shown::Answer(answer) })
 }
 
-/// Goes on with the run in a process of its own, which outlives the terminal.
+/// Continues the run in a process of its own, which outlives the terminal.
 fn detach(runner: Runner) -> Result<Shown, CliError> {
     let data = runner.running();
     let (debate, folder) = (runner.debate_id().to_owned(), runner.path().to_owned());
-    // The lock is for the other process now.
+    // The other process takes the lock now.
     drop(runner);
     let failed = |error: io::Error| {
         CliError::connection(format!("the runner did not start: {error}"))
@@ -424,7 +424,7 @@ fn detach(runner: Runner) -> Result<Shown, CliError> {
     Ok(Shown::Answer(answer.next(format!("aw debate result --debate-id {debate} --wait"))))
 }
 
-/// Asks the run to stop at Ctrl-C and its like.
+/// Asks the run to stop on Ctrl-C and similar signals.
 fn watch_signals(stop: &StopRequest, view: &View) {
     let (stop, view) = (stop.clone(), view.clone());
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
@@ -436,7 +436,7 @@ fn watch_signals(stop: &StopRequest, view: &View) {
     });
 }
 
-/// The way to the server, which is found or started again when it is lost.
+/// The connection to the server. Finds or starts a lost server again.
 pub(in crate::cli) struct RunLine {
     settings: ClientSettings,
     client: Mutex<Arc<Client>>,
@@ -453,7 +453,7 @@ impl RunLine {
         self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks the server; a lost server of this machine is found or started once.
+    /// Sends a request. If the server was lost, finds or starts it once.
     fn ask<T>(&self, ask: impl Fn(&Client, bool) -> Result<T, Trouble>) -> Result<T, Trouble> {
         let answer = ask(&self.client(), false);
         match &answer {

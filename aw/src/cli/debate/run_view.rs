@@ -1,5 +1,5 @@
-//! What a person sees of a run on stderr: on a terminal one view that is drawn again and again, else a
-//! line a turn.
+//! What a person sees of a run on stderr: on a terminal a view that is drawn again and again,
+//! otherwise a line for each turn.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
@@ -27,9 +27,9 @@ struct Drawing {
     title: String,
     url: String,
     standing: RunStanding,
-    /// Each seat's agent, its doing, and since when it works.
+    /// For each seat its agent, what it does, and since when it works.
     seats: BTreeMap<&'static str, SeatView>,
-    /// The line of a turn that has ended, until the debate's new standing is known.
+    /// The line of a finished turn. It is held back until the new state of the debate is known.
     ended: Option<String>,
     /// How many lines of the terminal the view has now.
     lines_drawn: usize,
@@ -49,7 +49,7 @@ impl View {
         Self::of(io::stderr().is_terminal() && !is_background, false)
     }
 
-    /// A view that shows nothing: the answer of the command says it all.
+    /// A view that shows nothing, because the answer of the command says everything.
     pub(super) fn silent() -> Self {
         Self::of(false, true)
     }
@@ -85,7 +85,7 @@ impl View {
         view
     }
 
-    /// The function that a run tells its steps.
+    /// The function to which a run reports its steps.
     pub(super) fn watcher(&self) -> Watcher {
         let view = self.clone();
         Arc::new(move |seen| view.drawing().see(seen))

@@ -1,4 +1,5 @@
-//! The commands that print a document about a debate, or write it to a file: `export` and `result`.
+//! `aw debate export` and `aw debate result`: print a document about a debate, or write it to a
+//! file.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -14,10 +15,10 @@ use super::super::session::Session;
 use crate::api::client::{self, ExportFormat, ReportFormat};
 use crate::api::http::{BUDGET, Trouble};
 
-/// How often `result --wait` asks for the state of the debate.
+/// The time between two looks of `result --wait` at the state of the debate.
 const PACE: Duration = Duration::from_millis(500);
 
-/// How long `result --wait` asks on after it lost the server.
+/// How long `result --wait` goes on after it lost the server.
 const LOST: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
@@ -124,11 +125,11 @@ impl ResultCommand {
     }
 }
 
-/// Returns once the debate is closed. It asks for the state and waits as no role, so nobody counts as
-/// waiting. A server that is gone is not started: its user may have stopped it on purpose.
+/// Returns once the debate is closed. It reads the state and waits as no role, so no role counts as
+/// waiting. It does not start a server that is gone: its user may have stopped it on purpose.
 fn wait_until_closed(session: &Session, debate: &str) -> Result<(), CliError> {
     let request = client::context(debate, 0);
-    // This one may find or start the server.
+    // This session may find or start the server.
     let mut state = session.call(&request)?.data.debate.state;
     let mut answered = Instant::now();
     while state.known() != Some(State::Closed) {
@@ -150,12 +151,12 @@ struct Document<'a> {
     debate: &'a str,
     bytes: Vec<u8>,
     format: &'static str,
-    /// What the answer says after it was written to a file.
+    /// The message after it was written to a file.
     written: &'static str,
 }
 
 impl Document<'_> {
-    /// The document itself; or the answer, after it was written to this file.
+    /// Prints the document, or writes it to this file and answers.
     fn shown(self, output: Option<&Path>) -> Result<Shown, CliError> {
         let Some(output) = output else { return Ok(Shown::Raw(self.bytes)) };
         write_file(output, &self.bytes)?;

@@ -1,4 +1,4 @@
-//! `aw debate verify`: is the record as it was written?
+//! `aw debate verify`: checks that the record is as it was written.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,15 +12,15 @@ use crate::api::client::{Reply, Request, verify, verify_debate};
 use crate::api::error::Code;
 use crate::api::types::{Damaged, VerifiedPiece};
 
-/// So many damages are listed; the rest are only counted.
+/// The most damages that are listed. Others are only counted.
 const LISTED: usize = 100;
 
-/// So many damages are named in the message.
+/// The most damages that the message names.
 const NAMED: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Verify {
-    // Without it everything, deleted debates and documents included.
+    // Without a debate everything is verified, deleted debates and documents included.
     #[command(flatten)]
     debate: DebateArg,
     #[command(flatten)]
@@ -67,7 +67,7 @@ fn everything(session: &Session) -> Result<Answer, CliError> {
     Ok(Answer::new(walk.totals, human::fields).message("Everything is as it was written"))
 }
 
-/// A walk over the record, as far as it has come.
+/// A verification of the whole record, as far as it has come.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Walk {
     totals: Totals,
@@ -78,7 +78,7 @@ pub(in crate::cli) struct Walk {
     in_words: Vec<String>,
     /// The first damages as the server sent them.
     listed: Vec<Value>,
-    /// So many debates and documents are left to look at.
+    /// How many debates and documents are left.
     pub(in crate::cli) left: u64,
     pub(in crate::cli) next: Option<String>,
 }
@@ -126,7 +126,7 @@ impl Walk {
         self.totals.verified_debates + self.totals.verified_documents
     }
 
-    /// The damages, the first of them as the server would name that of a single debate.
+    /// The error for the damages. The first one is reported as that of a single debate would be.
     fn problem(self) -> CliError {
         let more = match self.damages - self.in_words.len() {
             0 => String::new(),
@@ -158,7 +158,7 @@ impl Walk {
     }
 }
 
-/// A damage in words: where, and what.
+/// The place of a damage, and what is wrong.
 pub(in crate::cli) fn in_words(damaged: &Damaged) -> String {
     let mut words = String::new();
     if let Some(debate) = damaged.debate_id {

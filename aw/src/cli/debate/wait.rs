@@ -1,7 +1,7 @@
-//! `aw debate wait`: held on the server, woken by push, patient, and never silent when it is cut off.
+//! `aw debate wait`: the server holds the request and answers as soon as there is news.
 //!
-//! One thread asks the server. The main thread waits for it and for the signals with which hosts end
-//! long commands, and prints an answer either way.
+//! One thread sends requests. The main thread waits for it, and for the signals with which hosts
+//! end long commands. It prints an answer either way.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -34,7 +34,7 @@ use crate::api::types::{
 /// The longest that the server holds one request.
 const HOLD: Duration = Duration::from_secs(60);
 
-/// How often it looks around while nothing happens.
+/// The time between two looks at signals.
 const TICK: Duration = Duration::from_millis(500);
 
 /// How much later than the deadline the server's answer may arrive.
@@ -43,7 +43,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long the first answer may take, also when the deadline is shorter.
 const FIRST: Duration = Duration::from_secs(5);
 
-/// How much longer than it was asked to hold a question the server may take.
+/// How much longer than asked the server may hold a request.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// How often a server that was never reached is tried.
@@ -110,7 +110,7 @@ struct Quiet {
 pub(in crate::cli) struct WaitOutput {
     #[serde(flatten)]
     pub(in crate::cli) end: WaitEnd,
-    /// What the same command wrote before.
+    /// The move that the same command has made.
     #[serde(skip_serializing_if = "Option::is_none")]
     written: Option<Moved>,
 }
@@ -148,7 +148,7 @@ struct Verbatim {
     points: PointFields,
 }
 
-/// Nothing happened until the deadline, which is not a failure.
+/// There was no news before the deadline, which is not a failure.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct Timeout {
     status: &'static str,
@@ -161,7 +161,7 @@ pub(in crate::cli) struct Timeout {
     pub(in crate::cli) patience_left_s: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server_unreachable: Option<bool>,
-    /// Whether the agent may end its turn, because it is woken when there is something to do.
+    /// Whether the agent may end its turn, because it is woken when it is its move.
     #[serde(skip_serializing_if = "Option::is_none")]
     wake: Option<bool>,
     #[serde(flatten)]
@@ -213,7 +213,7 @@ impl Wait {
         self.answer().map(Shown::Answer)
     }
 
-    /// Waits, and returns what there is to do.
+    /// Waits, and returns the news or the time-out.
     pub(super) fn answer(self) -> Result<Answer, CliError> {
         let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let began = Instant::now();
@@ -245,7 +245,7 @@ impl Wait {
             let (last, tell) = (asking.last, tell.clone());
             thread::spawn(move || asking.run(&tell));
             match self.listen(&session, &hear, &known, last) {
-                // It went just after it was found, and nobody waits on it yet.
+                // The server has ended just after it was found, and no wait is held yet.
                 End::CliError(trouble) if session.finds_again(&trouble, &mut finds) => {
                     session = Session::open_answering(self.shape.verbose).map_err(named)?;
                 }
@@ -292,7 +292,7 @@ impl Wait {
         Ok(session.checked(self.timeout(&session, &known, waited, wakes)))
     }
 
-    /// Waits for the asking thread or a signal; on a terminal it shows that it does.
+    /// Waits for the other thread or a signal. On a terminal it shows progress.
     fn listen(
         &self,
         session: &Session,
@@ -309,7 +309,8 @@ impl Wait {
                 Ok(heard) => break heard,
                 Err(RecvTimeoutError::Disconnected) => break End::Over,
                 Err(RecvTimeoutError::Timeout) => {
-                    // The asking thread ends by then, unless something holds it that has no limit.
+                    // The other thread ends by then, unless something without a time limit holds
+                    // it.
                     if Instant::now() > last + TICK {
                         known.lock().unwrap_or_else(PoisonError::into_inner).unreachable = true;
                         break End::Over;
@@ -331,7 +332,7 @@ impl Wait {
         heard
     }
 
-    /// Who is awaited, and since when.
+    /// The role that the wait is for, and since when.
     fn awaited(&self, session: &Session) -> String {
         let waiter = Waiter { debate: &self.debate.id, role: &self.role, after: None };
         let soon = Instant::now() + GRACE;
@@ -367,7 +368,7 @@ impl Wait {
         wait_line(&self.debate.id, &self.role, after, self.next_flags()).into_string()
     }
 
-    /// A time-out is not a failure: it says how to go on, and when to stop.
+    /// The answer after a time-out: how to go on, and when to stop. It is not a failure.
     fn timeout(&self, session: &Session, quiet: &Quiet, waited: Duration, wakes: bool) -> Answer {
         let nothing = quiet.nothing.as_ref();
         // A server of the older system names the newest argument of one's own.
@@ -423,14 +424,14 @@ fn listen_for_signals(tell: Sender<End>) -> Result<(), CliError> {
         .map_err(|error| CliError::connection(format!("cannot listen for signals: {error}")))?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
-            // When nobody listens any more the answer is on its way already.
+            // If nobody listens any more, the answer is on its way already.
             let _ = tell.send(End::Signal);
         }
     });
     Ok(())
 }
 
-/// The news, ready to be printed; or that there are none.
+/// The answer with the news, or `None`.
 fn news_or_nothing(reply: Reply<Poll>) -> Result<Box<NewsOutput>, Nothing> {
     let verbatim = reply.verbatim();
     match reply.data {
@@ -458,16 +459,16 @@ struct Asking {
 
 impl Asking {
     fn run(self, tell: &Sender<End>) {
-        // The command may have been answered by a signal meanwhile.
+        // A signal may have ended the command meanwhile.
         let _ = tell.send(self.ask());
     }
 
     fn ask(&self) -> End {
         let mut failures = 0;
-        // A server that was never reached has as long as the server of any other command.
+        // Until it is reached, the server has as much time as for any other command.
         let first = self.last.min(Instant::now() + BUDGET);
-        // The first question is answered at once: it tells whether the server is there, and what
-        // to say should the host end this command.
+        // The server answers the first request at once. So the command knows whether the server is
+        // there, and has an answer if its host ends it.
         let mut hold = Duration::ZERO;
         loop {
             let waiter =
@@ -494,7 +495,7 @@ impl Asking {
                     self.learn(|known| known.unreachable = true);
                     let pause = (PAUSE * failures.min(10)).max(lost.proxy.unwrap_or_default());
                     if !reached {
-                        // A proxy that answers is asked on: its server may be restarting.
+                        // A proxy that answers is tried again: its server may be restarting.
                         let gone = !lost.timed_out && lost.proxy.is_none();
                         let late = Instant::now() + pause >= first;
                         if late && !gone && first == self.last {

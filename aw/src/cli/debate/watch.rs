@@ -18,7 +18,7 @@ use crate::api::types::{
     DebateIdText, DebateListed, KindText, OutcomeText, RoleText, Stamp, StateText,
 };
 
-/// How often the debates are looked at.
+/// The time between two looks at the debates.
 const PACE: Duration = Duration::from_secs(1);
 
 /// How many debates are read at a time, the most recently changed first.
@@ -48,7 +48,7 @@ pub(in crate::cli) struct WatchedChange {
     pub(in crate::cli) url: String,
 }
 
-/// What a change means to a person.
+/// What a change means for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::cli) enum WatchedEvent {
@@ -76,7 +76,8 @@ impl Watch {
         loop {
             let changed = match changed(&session, &seen) {
                 Ok(changed) => changed,
-                // It comes back, or its user has stopped it on purpose: it is not started here.
+                // The server comes back, or its user has stopped it on purpose. So it is not
+                // started here.
                 Err(Trouble::Unreachable(_) | Trouble::Busy(..)) if !is_first => {
                     if is_text && !std::mem::replace(&mut is_lost, true) {
                         human::note("The server is away; this goes on when it is back.");
@@ -96,7 +97,7 @@ impl Watch {
             for listed in changed.iter().rev() {
                 let change = WatchedChange::of(listed, &session);
                 seen.insert(listed.debate.id, listed.last_argument.seq);
-                // What has happened before is not news; what is still owed is.
+                // Earlier changes are not news; a ruling that is still owed is.
                 if is_first && change.event != WatchedEvent::NeedsArbitrator {
                     continue;
                 }

@@ -39,7 +39,7 @@ pub(super) fn blocking(text: &str) -> Result<String, String> {
     }
 }
 
-/// How many of the newest arguments may contain one that this command has written before.
+/// How many of the newest arguments are searched for one that this command has written before.
 const NEWEST: u64 = 20;
 
 #[derive(Debug, clap::Args)]
@@ -188,11 +188,11 @@ impl Create {
             dry_run: false,
         };
         let content = draft.read()?;
-        // From here on the same command has the id that was made for it.
+        // From here on the same command repeats the id that was made for it.
         draft.line = line(Some(&debate));
         let derived = derived_id(&debate, Role::Proposer, Kind::Motion, None, &content);
         let post = draft.post(&debate, Some(&content), derived);
-        // What the server refuses it will refuse again, and so it does on a damaged record.
+        // If the server refuses this, or the record is damaged, a retry fails too.
         let with_ids = |problem: CliError| match problem.field() {
             Some("debate_id") => problem.with("next_command", "aw debate generate-id"),
             _ if made && problem.exit() == SERVER && problem.code != Code::RecordDamaged => {

@@ -45,7 +45,7 @@ fn painted(text: &str, paper: &Paper) -> String {
         while let Some(next) = lines.next_if(|next| is_change(next, '+')) {
             added.push(shown(&next[1..]));
         }
-        // As many lines on both sides are taken for the same lines, changed.
+        // Blocks with the same number of lines on both sides are paired line by line.
         if removed.len() == added.len() {
             (removed, added) = removed
                 .iter()

@@ -56,7 +56,7 @@ fn agreement(ledger: &Ledger) -> String {
     }
 }
 
-/// Why a RULING is owed, what the asking role should do, and how it writes that.
+/// Why a RULING is owed, what the role should do, and how it writes that.
 pub(super) fn advice(ledger: &Ledger) -> String {
     let mut text = ledger.held.as_ref().map(held).unwrap_or_default();
     if let Some(advice) = &ledger.advice {

@@ -87,7 +87,7 @@ fn called(role: &str, name: &str) -> String {
     if role == name { role.to_owned() } else { format!("{role}, called {}", shown(name)) }
 }
 
-/// When a token ceases to be good.
+/// When a token expires.
 fn end(expires_at: Option<Stamp>) -> String {
     expires_at.map_or_else(|| "it is revoked".to_owned(), |at| at.to_string())
 }

@@ -6,7 +6,7 @@ use textwrap::core::display_width;
 
 use super::{Paper, whole_words};
 
-/// What stands between two columns on a terminal.
+/// The spaces between two columns on a terminal.
 const GAP: usize = 2;
 
 /// No column is wrapped to less than this: a column of single words is hard to read.
