@@ -245,7 +245,7 @@ impl DataDir {
     }
 
     /// Takes the lock for a server that is about to start.
-    pub fn hold(&self) -> Result<DataDirLock, LockError> {
+    pub fn lock(&self) -> Result<DataDirLock, LockError> {
         let path = self.path.join("server.lock");
         let io = |error| LockError::Io(path.clone(), error);
         self.make().and_then(|()| self.close_to_others()).map_err(io)?;
@@ -265,7 +265,7 @@ impl DataDir {
     }
 
     /// Keeps other processes from starting a server until the result is dropped.
-    pub fn turn_to_start(&self) -> io::Result<File> {
+    pub fn lock_start(&self) -> io::Result<File> {
         self.make()?;
         let lock = private().create(true).truncate(false).open(self.path.join("start.lock"))?;
         lock.lock()?;
@@ -304,14 +304,14 @@ impl DataDir {
 
 impl DataDirLock {
     /// Writes the description of the server.
-    pub fn introduce(&self, running: &Running) -> io::Result<()> {
+    pub fn describe(&self, running: &Running) -> io::Result<()> {
         let port = running.url.rsplit(':').next().and_then(|port| port.parse().ok());
         let file = ServerFile { running, port, started_at: &running.started_at };
         self.write("server.json", &serde_json::to_vec(&file)?)
     }
 
     /// Stores how the server was started.
-    pub fn remember(&self, started: &Started) -> io::Result<()> {
+    pub fn remember_start(&self, started: &Started) -> io::Result<()> {
         self.write("started.json", &serde_json::to_vec(started)?)
     }
 
@@ -322,7 +322,7 @@ impl DataDirLock {
     }
 
     /// Removes the description. The lock is kept until the process ends, because others wait for that.
-    pub fn leave(self) -> io::Result<()> {
+    pub fn remove_description(self) -> io::Result<()> {
         mem::forget(self.lock);
         forget(&self.data_dir.path.join("server.json"))
     }
@@ -383,7 +383,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = DataDir::at(folder.path());
         assert!(home.running().unwrap().is_none());
-        let held = home.hold().unwrap();
+        let held = home.lock().unwrap();
         let me = Running {
             pid: 1,
             url: "http://127.0.0.1:1".to_owned(),
@@ -395,10 +395,10 @@ mod tests {
             process_began: None,
         };
         assert!(!home.serves(&me.url), "it has not written its address yet");
-        held.introduce(&me).unwrap();
+        held.describe(&me).unwrap();
         assert!(home.serves(&me.url) && !home.serves("http://127.0.0.1:2"));
         assert_eq!(home.running().unwrap().map(|running| running.url), Some(me.url.clone()));
-        assert!(matches!(home.hold(), Err(LockError::InUse(_))));
+        assert!(matches!(home.lock(), Err(LockError::InUse(_))));
         drop(held);
         assert!(folder.path().join("server.json").exists(), "a crash leaves it behind");
         assert!(home.running().unwrap().is_none());

@@ -219,15 +219,15 @@ enum OneOrMany {
 
 impl ServerSettings {
     /// Reads the settings of a server.
-    pub fn settle(flags: Flags, environment: Environment<'_>) -> Result<Self, BadSetting> {
+    pub fn load(flags: Flags, environment: Environment<'_>) -> Result<Self, BadSetting> {
         let home = home(environment)?;
         let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-        let limits = limits::settle(&config, &set)?;
+        let limits = limits::load(&config, &set)?;
         let every = set("AW_BACKUP_EVERY").or_else(|| config.backup_every.clone());
         let keep = config.backup_keep.map(|keep| keep.to_string());
         let keep = set("AW_BACKUP_KEEP").or(keep);
-        let backups = backup::settle(every.as_deref(), keep.as_deref())?;
+        let backups = backup::load(every.as_deref(), keep.as_deref())?;
 
         let listen = flags.listen.or_else(|| set("AW_LISTEN")).or(config.listen);
         let listen = listen_address(listen.as_deref().unwrap_or(USUAL_LISTEN))?;
@@ -291,7 +291,7 @@ impl ServerSettings {
             backups,
             patience: patience(set("AW_PATIENCE"), config.patience)?,
             debate_language: language(config.debate_language.as_deref())?,
-            notify: notify::settle(&set, config.notify)?,
+            notify: notify::load(&set, config.notify)?,
         })
     }
 }
@@ -367,7 +367,7 @@ impl ClientSettings {
     }
 
     /// Reads the settings of a client command.
-    pub fn settle(environment: Environment<'_>) -> Result<Self, BadSetting> {
+    pub fn load(environment: Environment<'_>) -> Result<Self, BadSetting> {
         let home = home(environment)?;
         let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
@@ -418,7 +418,7 @@ impl ClientSettings {
             author: set("AW_AUTHOR").or(config.author).or_else(|| agent_program(environment)),
             autostart,
             debate_language: language(config.debate_language.as_deref())?,
-            runs: run::settle(config.run, config.agents, config.run_keep_days)?,
+            runs: run::load(config.run, config.agents, config.run_keep_days)?,
             home,
         })
     }
@@ -537,17 +537,13 @@ mod tests {
 
     use super::*;
 
-    fn settle(
-        home: &Path,
-        flags: Flags,
-        set: &[(&str, &str)],
-    ) -> Result<ServerSettings, BadSetting> {
+    fn load(home: &Path, flags: Flags, set: &[(&str, &str)]) -> Result<ServerSettings, BadSetting> {
         let environment = |name: &str| {
             let home = ("AWEAVE_HOME", home.to_str().unwrap());
             let mut all = set.iter().chain([&home]);
             all.find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
-        ServerSettings::settle(flags, &environment)
+        ServerSettings::load(flags, &environment)
     }
 
     #[test]
@@ -568,7 +564,7 @@ mod tests {
     fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_default() {
         let home = tempfile::tempdir().unwrap();
         let port = |flags: Flags, set: &[(&str, &str)]| {
-            settle(home.path(), flags, set).unwrap().listen.port()
+            load(home.path(), flags, set).unwrap().listen.port()
         };
         let typed = || Flags { listen: Some("127.0.0.1:4".to_owned()), ..Flags::default() };
         assert_eq!(port(Flags::default(), &[]), 3456);
@@ -587,7 +583,7 @@ mod tests {
                 let found = set.iter().chain([&home]).find(|(known, _)| *known == name);
                 found.map(|(_, value)| (*value).to_owned())
             };
-            ClientSettings::settle(&environment).unwrap().author
+            ClientSettings::load(&environment).unwrap().author
         };
         for (name, program) in agent_programs::AGENT_PROGRAMS {
             assert_eq!(author(&[(name, "1")]).as_deref(), Some(program));
@@ -607,7 +603,7 @@ mod tests {
     fn a_server_listens_on_localhost_or_says_what_to_write() {
         let home = tempfile::tempdir().unwrap();
         let listen = |text: &str| {
-            settle(home.path(), Flags::default(), &[("AW_LISTEN", text)])
+            load(home.path(), Flags::default(), &[("AW_LISTEN", text)])
                 .map(|set| set.listen.to_string())
         };
         assert_eq!(listen("localhost:3456").unwrap(), "127.0.0.1:3456");
@@ -624,7 +620,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let wants = |set: &[(&str, &str)], auth: bool| {
             let flags = Flags { auth, ..Flags::default() };
-            settle(home.path(), flags, set).unwrap().guard.wants_token
+            load(home.path(), flags, set).unwrap().guard.wants_token
         };
         assert!(!wants(&[], false));
         assert!(wants(&[], true));
@@ -639,10 +635,10 @@ mod tests {
         // An empty token counts as absent.
         fs::write(home.path().join("config.toml"), "auth = 'required'\nauth_token = ''").unwrap();
         for set in [&[][..], &[("AW_AUTH_TOKEN", "")]] {
-            let settled = settle(home.path(), Flags::default(), set).unwrap();
-            assert!(settled.guard.wants_token && settled.guard.keys.is_empty(), "{set:?}");
+            let loaded = load(home.path(), Flags::default(), set).unwrap();
+            assert!(loaded.guard.wants_token && loaded.guard.keys.is_empty(), "{set:?}");
         }
-        let refused = settle(home.path(), Flags::default(), &[("AW_AUTH", "yes")]).unwrap_err();
+        let refused = load(home.path(), Flags::default(), &[("AW_AUTH", "yes")]).unwrap_err();
         assert!(refused.to_string().starts_with("auth"), "{refused}");
     }
 
@@ -680,7 +676,7 @@ mod tests {
                 connections,
                 long_answers,
                 rates: Rates { token, address, wrong_token },
-            } = settle(home.path(), Flags::default(), set).unwrap().limits;
+            } = load(home.path(), Flags::default(), set).unwrap().limits;
             let counts = [
                 content_bytes as f64,
                 document_bytes as f64,
@@ -735,10 +731,10 @@ mod tests {
     #[test]
     fn the_password_of_a_postgresql_url_is_never_shown() {
         let home = tempfile::tempdir().unwrap();
-        let set = |url| settle(home.path(), Flags::default(), &[("AW_DATABASE_URL", url)]);
-        let settled = set("postgres://an:s3cret@db.example:6000/debates").unwrap();
-        assert_eq!(settled.database.to_string(), "postgres://an@db.example:6000/debates");
-        assert!(!format!("{settled:?}").contains("s3cret"));
+        let set = |url| load(home.path(), Flags::default(), &[("AW_DATABASE_URL", url)]);
+        let loaded = set("postgres://an:s3cret@db.example:6000/debates").unwrap();
+        assert_eq!(loaded.database.to_string(), "postgres://an@db.example:6000/debates");
+        assert!(!format!("{loaded:?}").contains("s3cret"));
         let refused = set("postgres://an:s3cret@db.example:port/debates").unwrap_err().to_string();
         assert!(refused.starts_with("database: ") && !refused.contains("s3cret"), "{refused}");
     }
@@ -757,16 +753,16 @@ mod tests {
             (("AW_TOKEN_BURST", "0.5"), "AW_TOKEN_BURST"),
             (("AW_DATABASE_URL", "postgres://"), "database"),
         ] {
-            let refused = settle(home.path(), Flags::default(), &[set]).unwrap_err();
+            let refused = load(home.path(), Flags::default(), &[set]).unwrap_err();
             assert!(refused.to_string().starts_with(named), "{refused}");
         }
         // The error names the line, but not its value.
         let torn = "listen = '127.0.0.1:2'\ndatabase = 'postgres://an:s3cret@db/x";
         fs::write(home.path().join("config.toml"), torn).unwrap();
-        let error = settle(home.path(), Flags::default(), &[]).unwrap_err().to_string();
+        let error = load(home.path(), Flags::default(), &[]).unwrap_err().to_string();
         assert!(error.contains("line 2 (database)") && !error.contains("s3cret"), "{error}");
         fs::write(home.path().join("config.toml"), "lisen = 'x'").unwrap();
-        let refused = settle(home.path(), Flags::default(), &[]).unwrap_err();
+        let refused = load(home.path(), Flags::default(), &[]).unwrap_err();
         assert!(refused.to_string().contains("lisen"), "{refused}");
     }
 }

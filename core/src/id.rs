@@ -74,7 +74,7 @@ const FORMER_IDS: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_6f6c_6469_64
 
 impl DebateId {
     /// The id of the debate that had this id in the older system. One text always gives one id.
-    pub fn once_called(text: &str) -> Self {
+    pub fn of_former_id(text: &str) -> Self {
         DebateId(Uuid::new_v5(&FORMER_IDS, text.as_bytes()))
     }
 }

@@ -52,13 +52,13 @@ pub fn settings(data: &[u8]) {
 /// The settings of a server and a client in this folder, or the error.
 fn settled(home: &Path) -> [Result<String, String>; 2] {
     let environment = |name: &str| (name == "AWEAVE_HOME").then(|| home.display().to_string());
-    let server = ServerSettings::settle(Flags::default(), &environment);
+    let server = ServerSettings::load(Flags::default(), &environment);
     if let Ok(server) = &server {
         let guard = &server.guard;
         assert!(server.listen.ip().is_loopback() || guard.wants_token, "{server:?}");
         assert!(guard.keys.is_empty() || guard.wants_token, "{server:?}");
     }
-    let client = ClientSettings::settle(&environment);
+    let client = ClientSettings::load(&environment);
     [
         server.map(|settings| format!("{settings:?}")).map_err(|bad| bad.to_string()),
         client.map(|settings| format!("{settings:?}")).map_err(|bad| bad.to_string()),

@@ -433,8 +433,8 @@ impl Engine {
     }
 
     /// The imported debate that had this id in the older system.
-    pub async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
-        self.store.debate_once_called(id).await
+    pub async fn debate_of_former_id(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        self.store.debate_of_former_id(id).await
     }
 
     /// A debate as an entry of a list.

@@ -260,8 +260,8 @@ async fn a_debate_whose_id_was_not_a_uuid_gets_one_and_is_found_by_both() {
     let engine = open(&path).unwrap();
     // UUIDv5 of "my-debate-1" in the namespace 61776465-6261-7465-8000-6f6c64696473: docs/record.md.
     let id = debate("1cf77995-fa9c-5042-838d-01e09f1a6a72");
-    assert_eq!(engine.debate_once_called("my-debate-1").await.unwrap(), Some(id));
-    assert_eq!(engine.debate_once_called("my-debate").await.unwrap(), None);
+    assert_eq!(engine.debate_of_former_id("my-debate-1").await.unwrap(), Some(id));
+    assert_eq!(engine.debate_of_former_id("my-debate").await.unwrap(), None);
     assert_eq!(engine.context(id, None).await.unwrap().arguments.len(), 3);
     for (search, found) in [("my-debate-1", 1), ("my-debate", 0), ("xong", 1)] {
         let filter = Filter { search: Some(search.to_owned()), ..everything() };

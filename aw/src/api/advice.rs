@@ -134,7 +134,7 @@ pub fn patience_left(patience_s: u64, quiet: Option<&Nothing>, now_ms: i64) -> O
 }
 
 /// Says what a write did: `done` unless it was parked, or had been written before.
-pub fn said_of_write(written: &Written, done: &str) -> String {
+pub fn write_message(written: &Written, done: &str) -> String {
     match (&written.message, written.replayed) {
         (Some(parked), _) => parked.clone(),
         (None, true) => format!("{done} before: this is the first answer again"),
@@ -143,7 +143,7 @@ pub fn said_of_write(written: &Written, done: &str) -> String {
 }
 
 /// Says that a move of this kind was only judged, and that it says nothing about points where it could.
-pub fn said_of_check(checked: &Checked, kind: &str) -> &'static str {
+pub fn check_message(checked: &Checked, kind: &str) -> &'static str {
     let keeps_points = checked.points.ledger.is_some();
     match (keeps_points, checked.parked) {
         (true, true) => {

@@ -587,7 +587,7 @@ pub fn derived_id(
     target: Option<&str>,
     content: &str,
 ) -> Option<RequestId> {
-    let debate = debate.parse().unwrap_or_else(|_| DebateId::once_called(debate));
+    let debate = debate.parse().unwrap_or_else(|_| DebateId::of_former_id(debate));
     let target: Option<ArgumentId> = target.map(str::parse).transpose().ok()?;
     Some(RequestId::derived(debate, role, kind, target, content))
 }

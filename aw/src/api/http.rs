@@ -191,7 +191,7 @@ impl Client {
     }
 
     /// The same, which does not retry a lost connection: the caller finds or starts the server again.
-    pub fn found_again_by_caller(self) -> Self {
+    pub fn without_reconnect(self) -> Self {
         Client { retries_lost: false, ..self }
     }
 

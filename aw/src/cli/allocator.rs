@@ -17,7 +17,7 @@ const SETTINGS: [(&str, &str); 3] = [
 
 /// Executes this program again with these settings, in the same process, unless the user has set
 /// some. If that fails, the program continues without them.
-pub(super) fn settle() {
+pub(super) fn apply() {
     let is_set = |(name, _): &(&str, &str)| env::var_os(name).is_some();
     if !cfg!(target_env = "gnu") || SETTINGS.iter().any(is_set) {
         return;

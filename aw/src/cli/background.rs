@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::connect::known_on_port;
+use super::connect::server_on_port;
 use super::human;
 use super::output::{CliError, is_person_at};
 use super::role;
@@ -49,7 +49,7 @@ const OWN: &str = env!("CARGO_PKG_VERSION");
 
 /// How a server is started.
 #[derive(Debug, Default)]
-pub(super) struct How {
+pub(super) struct StartOptions {
     /// Whether it is given `--auth`.
     pub(super) auth_flag: bool,
     /// Whether it requires a token of every caller, even if the settings do not say so.
@@ -63,12 +63,12 @@ pub(super) struct How {
     pub(super) by_itself: bool,
 }
 
-impl How {
+impl StartOptions {
     /// Starts it as the user last started one, for a command that needs a server: never weaker,
     /// never with another record or address. Fails if the settings name another, or if the record
     /// is in PostgreSQL and the settings lack its URL.
-    pub(super) fn again(settings: &ClientSettings) -> Result<Self, CliError> {
-        let mut how = Self::restarted(settings)?;
+    pub(super) fn of_last_start(settings: &ClientSettings) -> Result<Self, CliError> {
+        let mut how = Self::for_restart(settings)?;
         how.by_itself = true;
         let Some(last) = last_start(settings)? else { return Ok(how) };
         how.wants_token = last.auth;
@@ -83,8 +83,8 @@ impl How {
     }
 
     /// Starts it as the user last started one, except for what the settings say now.
-    pub(super) fn restarted(settings: &ClientSettings) -> Result<Self, CliError> {
-        let Some(last) = last_start(settings)? else { return Ok(How::default()) };
+    pub(super) fn for_restart(settings: &ClientSettings) -> Result<Self, CliError> {
+        let Some(last) = last_start(settings)? else { return Ok(StartOptions::default()) };
         let is_usual = last.database == settings.home.database().display().to_string();
         let database = match &settings.database {
             Some(_) => None,
@@ -98,7 +98,13 @@ impl How {
         };
         let listen = (!settings.listen_is_set).then_some(last.listen);
         let wants_token = last.auth && !settings.auth_is_off;
-        Ok(How { auth_flag: last.auth_flag, wants_token, database, listen, by_itself: false })
+        Ok(StartOptions {
+            auth_flag: last.auth_flag,
+            wants_token,
+            database,
+            listen,
+            by_itself: false,
+        })
     }
 }
 
@@ -122,16 +128,16 @@ fn another(now: &str, last: &Started) -> CliError {
 }
 
 /// Starts a server unless one runs. Of several concurrent commands, one starts it.
-pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, CliError> {
+pub(super) fn start(settings: &ClientSettings, how: &StartOptions) -> Result<Running, CliError> {
     let home = &settings.home;
     let failed = |error: io::Error| {
         CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
-    let _turn = home.turn_to_start().map_err(failed)?;
+    let _turn = home.lock_start().map_err(failed)?;
     if let Some(running) = alive(settings)? {
         return Ok(running);
     }
-    if known_on_port(settings)?.is_some()
+    if server_on_port(settings)?.is_some()
         && let Some(running) = home.running().map_err(failed)?
     {
         return Ok(running);
@@ -193,10 +199,10 @@ pub(super) fn replace_older(
     {
         return Ok(found);
     }
-    let Ok(how) = How::again(settings) else { return Ok(found) };
+    let Ok(how) = StartOptions::of_last_start(settings) else { return Ok(found) };
     {
         // Another command may be replacing it at this moment.
-        let turn = settings.home.turn_to_start();
+        let turn = settings.home.lock_start();
         let _turn = turn.map_err(|error| CliError::connection(error.to_string()))?;
         match running(settings)? {
             Some(now) if !is_older(&now.version) || !is_idle(&now) => return Ok(now),
@@ -273,7 +279,7 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
     let failed = |error: io::Error| {
         CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
-    let Some(was) = known(home).map_err(failed)?? else { return Ok(None) };
+    let Some(was) = lock_holder(home).map_err(failed)?? else { return Ok(None) };
     let pid = was.pid;
     let signalled =
         i32::try_from(pid).map_err(|_| CliError::connection("its pid makes no sense"))?;
@@ -316,7 +322,7 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
 
 /// The server that holds the lock, if `server.json` describes the process that holds it. A process
 /// id alone proves nothing: it may be reused, or belong to another container.
-fn known(home: &DataDir) -> io::Result<Result<Option<Running>, CliError>> {
+fn lock_holder(home: &DataDir) -> io::Result<Result<Option<Running>, CliError>> {
     let deadline = Instant::now() + RECOGNITION;
     loop {
         let Some(running) = home.running()? else { return Ok(Ok(None)) };

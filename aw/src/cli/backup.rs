@@ -98,7 +98,7 @@ impl Restore {
                 .suggest("aw doctor")
         };
         // Commands that find no server wait for this, and then start one on the restored record.
-        let _turn = settings.home.turn_to_start().map_err(failed)?;
+        let _turn = settings.home.lock_start().map_err(failed)?;
         if let Some(running) = background::alive(settings)? {
             return Err(CliError::input(format!(
                 "a server runs on this data folder (pid {}): nothing was changed",

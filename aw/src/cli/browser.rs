@@ -30,8 +30,8 @@ pub(super) fn open(address: &str) -> bool {
 }
 
 /// Opens an address that signs in. Returns whether that worked.
-pub(super) fn open_secretly(address: &str, home: &DataDir) -> bool {
-    leading_to(address, home).is_ok_and(|file| start(file.as_os_str()))
+pub(super) fn open_signed_in(address: &str, home: &DataDir) -> bool {
+    redirect_file(address, home).is_ok_and(|file| start(file.as_os_str()))
 }
 
 /// Starts the system's opener. Returns false if it fails. Usually it ends at once; if it still runs
@@ -59,10 +59,10 @@ fn start(what: &OsStr) -> bool {
 }
 
 /// Makes a file that leads to this address.
-fn leading_to(address: &str, home: &DataDir) -> io::Result<PathBuf> {
+fn redirect_file(address: &str, home: &DataDir) -> io::Result<PathBuf> {
     let folder = home.path().join("links");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    forget_old(&folder);
+    remove_old(&folder);
     let to = address.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let page = format!(
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
@@ -75,7 +75,7 @@ fn leading_to(address: &str, home: &DataDir) -> io::Result<PathBuf> {
 }
 
 /// Removes files that no longer work. If one stays, it does no harm.
-fn forget_old(folder: &Path) {
+fn remove_old(folder: &Path) {
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
         let made = file.metadata().and_then(|about| about.modified());

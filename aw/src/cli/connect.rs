@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::background::{self, How};
+use super::background::{self, StartOptions};
 use super::human;
 use super::output::{CliError, is_person_at};
 use crate::api::client;
@@ -28,7 +28,7 @@ const BREATH: Duration = Duration::from_millis(20);
 /// A server that was found, and its token.
 pub(super) struct Connection {
     pub(super) client: Client,
-    pub(super) brought: TokenSource,
+    pub(super) token_source: TokenSource,
 }
 
 /// Which token a request carries, or why it carries none.
@@ -75,7 +75,7 @@ impl Connection {
 
     fn of(found: Found, settings: &ClientSettings) -> Self {
         let Found { url, named, ours } = found;
-        let (token, brought) = match &settings.token {
+        let (token, token_source) = match &settings.token {
             Some(set) => (Some(set.clone()), TokenSource::Set),
             None if ours => match settings.home.admin_token() {
                 Ok(Some(token)) => (Some(token), TokenSource::Administrators),
@@ -84,7 +84,7 @@ impl Connection {
             },
             None => (None, TokenSource::NoneForNamed),
         };
-        let proof_wanted = match brought {
+        let proof_wanted = match token_source {
             // A user who names both the server and the token means the one for the other.
             TokenSource::Set => !named,
             TokenSource::Administrators => true,
@@ -95,7 +95,7 @@ impl Connection {
             let home = settings.home.clone();
             client = client.only_while(move || home.serves(&url));
         }
-        Connection { client, brought }
+        Connection { client, token_source }
     }
 }
 
@@ -146,7 +146,7 @@ fn locate(
     if let Some(running) = look(home)? {
         return Ok(ours(background::replace_older(settings, running)?.url));
     }
-    if let Some(url) = known_on_port(settings)? {
+    if let Some(url) = server_on_port(settings)? {
         return Ok(ours(url));
     }
     if !settings.autostart {
@@ -156,7 +156,7 @@ fn locate(
     if verbose {
         human::note("no server yet: starting one in the background");
     }
-    let url = background::start(settings, &How::again(settings)?)?.url;
+    let url = background::start(settings, &StartOptions::of_last_start(settings)?)?.url;
     if is_person_at(&io::stderr()) {
         human::note(&format!(
             "Started a server in the background, at {url}. To stop it: aw server stop"
@@ -213,7 +213,7 @@ impl Listener {
 /// The program at our server's address: our server, if it has started meanwhile; otherwise the
 /// error that names a stranger. What a stranger says proves nothing: everybody can ask our server
 /// for its id.
-pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, CliError> {
+pub(super) fn server_on_port(settings: &ClientSettings) -> Result<Option<String>, CliError> {
     let address = reachable(settings.listen);
     if TcpStream::connect_timeout(&address, KNOCK).is_err() {
         return Ok(None);

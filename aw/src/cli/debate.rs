@@ -1,6 +1,7 @@
 //! `aw debate`: the commands that agents live in.
 
 mod code_quotes;
+mod export;
 mod invite;
 mod points;
 mod post;
@@ -8,7 +9,6 @@ mod purge;
 mod read;
 mod run;
 mod run_view;
-mod taken_away;
 mod verify;
 mod wait;
 mod watch;
@@ -26,12 +26,12 @@ use super::output::{Answer, CliError, Format, Shown};
 use crate::api::advice::{Advice, Step};
 use crate::api::types::ArgumentIdText;
 pub(super) use crate::code_quotes::LookedUp;
+use export::{Export, ResultCommand};
 pub(super) use invite::{Invitation, to_agent};
 pub(super) use points::{PointOutput, PointsOutput};
 pub(super) use post::{CheckOutput, WriteOutput};
 pub(super) use read::{ContextOutput, TypesOutput};
 pub(super) use run::RunLine;
-use taken_away::{Export, ResultCommand};
 pub(super) use verify::{Walk, in_words};
 pub(super) use wait::{WaitEnd, WaitOutput};
 pub(super) use watch::{WatchedChange, WatchedEvent};

@@ -80,7 +80,7 @@ impl Demo {
             }
         }
         handle.close();
-        stage.strike();
+        stage.clean_up();
         played
     }
 }
@@ -106,7 +106,7 @@ impl Stage {
         let stage =
             Stage { folder, url: url.unwrap_or_default().to_owned(), server: Mutex::new(server) };
         if stage.url.is_empty() {
-            stage.strike();
+            stage.clean_up();
             bail!("the server did not start");
         }
         Ok(stage)
@@ -119,7 +119,7 @@ impl Stage {
             "DEBATE_SERVER_URL" => Some(self.url.clone()),
             _ => None,
         };
-        let settings = ClientSettings::settle(&environment)?;
+        let settings = ClientSettings::load(&environment)?;
         let line =
             RunLine::open(&settings, false).map_err(|problem| anyhow::anyhow!(problem.message))?;
         let line: Arc<dyn Line> = Arc::new(line);
@@ -164,7 +164,7 @@ impl Stage {
     }
 
     /// Stops the server and removes all files of the demo.
-    fn strike(&self) {
+    fn clean_up(&self) {
         let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         // A server that has ended need not be stopped.
         let _ = i32::try_from(server.id()).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));

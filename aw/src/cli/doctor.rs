@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::background::{How, is_older};
-use super::connect::{Connection, known_on_port};
+use super::background::{StartOptions, is_older};
+use super::connect::{Connection, server_on_port};
 use super::human;
 use super::output::{Answer, CliError, Shown};
 use super::session::settings;
@@ -53,7 +53,7 @@ pub(super) fn examine() -> Shown {
     let healthy = bad == 0;
     let findings = Findings { healthy, version: env!("CARGO_PKG_VERSION"), checks };
     let answer = Answer::new(findings, human::checks).message(message);
-    if healthy { Shown::Answer(answer) } else { Shown::Unwell(answer) }
+    if healthy { Shown::Answer(answer) } else { Shown::Unhealthy(answer) }
 }
 
 /// Everything that was found.
@@ -209,9 +209,9 @@ fn server(settings: &ClientSettings) -> Vec<Check> {
         None => match settings.home.running() {
             Ok(Some(running)) => running.url,
             Ok(None) => {
-                return vec![match known_on_port(settings) {
+                return vec![match server_on_port(settings) {
                     Ok(Some(_)) => Check::ok("server", "it is just starting"),
-                    Ok(None) if settings.autostart => match How::again(settings) {
+                    Ok(None) if settings.autostart => match StartOptions::of_last_start(settings) {
                         Ok(_) => {
                             Check::ok("server", "it is not running; the next command starts it")
                         }

@@ -163,18 +163,18 @@ pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(text));
 }
 
-/// Whether a terminal would do something at this character, show others in another order, or hide it.
-pub(super) fn is_obeyed(c: char) -> bool {
+/// Whether a terminal acts on this character, shows others in another order because of it, or hides it.
+pub(super) fn acts_on_terminal(c: char) -> bool {
     (is_harmful(c) && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// The text with all characters escaped that a terminal would act on.
 pub(super) fn shown(text: &str) -> String {
-    if !text.chars().any(is_obeyed) {
+    if !text.chars().any(acts_on_terminal) {
         return text.to_owned();
     }
     text.chars()
-        .map(|c| if is_obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() })
+        .map(|c| if acts_on_terminal(c) { c.escape_unicode().to_string() } else { c.to_string() })
         .collect()
 }
 
@@ -411,7 +411,7 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
                 },
                 format!("{} {}", word(&last.role), word(&last.kind)),
                 ago(debate.updated_at),
-                // What a person types; a server of before has none.
+                // A person types the slug. An older server sends none.
                 debate.slug.as_deref().map_or_else(|| debate.id.0.to_string(), in_line),
             ]
         })

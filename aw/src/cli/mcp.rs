@@ -250,7 +250,7 @@ impl ApiServer for FoundServer {
         // The server has ended since it was found. The request carries its id, so sending it again
         // is safe.
         while let Err(trouble) = &answer
-            && session.finds_again(trouble, &mut times)
+            && session.may_reconnect(trouble, &mut times)
         {
             session = self.session_after(&session).map_err(refusal)?;
             answer = session.client.data_until(call, Instant::now() + within, true);
@@ -263,7 +263,7 @@ impl ApiServer for FoundServer {
         let answer = session.client.data_once(call, Instant::now() + within);
         let runs = || matches!(session.settings.home.running(), Ok(Some(_)));
         match answer {
-            Err(trouble) if session.finds_again(&trouble, &mut 0) && runs() => {
+            Err(trouble) if session.may_reconnect(&trouble, &mut 0) && runs() => {
                 let session = self.session_after(&session).map_err(refusal)?;
                 let answer = session.client.data_once(call, Instant::now() + within);
                 answer.map_err(|trouble| refusal(session.problem(trouble)))

@@ -4,6 +4,7 @@
 //! [`crate::api`] and an [`output::Answer`], which [`output::show`] prints. Data goes to stdout and
 //! can be piped; words for people go to stderr.
 
+mod after_failure;
 mod agent;
 mod allocator;
 mod background;
@@ -23,7 +24,6 @@ mod mcp;
 mod migrate;
 mod next_command;
 mod notes;
-mod onward;
 mod output;
 mod refs;
 mod role;

@@ -12,8 +12,8 @@ use clap::builder::PossibleValue;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::after_failure;
 use super::human::{Paper, in_line};
-use super::onward::onward;
 use crate::api::brief::brief;
 use crate::api::error::{Code, SERVER};
 use crate::api::http::{Lost, Refused, Trouble};
@@ -79,7 +79,7 @@ pub(super) enum Shown {
     /// The outcome of a command that did not fail.
     Answer(Answer),
     /// The same where it says that something does not work, which the exit code tells too.
-    Unwell(Answer),
+    Unhealthy(Answer),
     /// The same with this exit code.
     WithExit(Answer, u8),
     /// Text by nature.
@@ -295,7 +295,9 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
         }
         Ok(Shown::Raw(bytes)) => (bytes, 0),
         Ok(
-            Shown::Answer(ref answer) | Shown::Unwell(ref answer) | Shown::WithExit(ref answer, _),
+            Shown::Answer(ref answer)
+            | Shown::Unhealthy(ref answer)
+            | Shown::WithExit(ref answer, _),
         ) => {
             let text = match format {
                 Format::Json => harmless(json_of(answer)),
@@ -307,7 +309,7 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
                 }
             };
             let code = match outcome {
-                Ok(Shown::Unwell(_)) => SERVER,
+                Ok(Shown::Unhealthy(_)) => SERVER,
                 Ok(Shown::WithExit(_, code)) => code,
                 _ => 0,
             };
@@ -315,7 +317,7 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
         }
         Err(mut problem) => {
             if !problem.metadata.contains_key("next_command")
-                && let Some(next) = onward(&problem, format)
+                && let Some(next) = after_failure::next_command(&problem, format)
             {
                 problem = problem.with("next_command", next);
             }
@@ -346,24 +348,24 @@ pub(super) fn write_file(output: &Path, bytes: &[u8]) -> Result<(), CliError> {
         CliError::input(format!("{} cannot be written: {why}", output.display()))
             .suggest("Give another path with --output")
     };
-    // A checkout of others may have a link that leads out of it.
+    // In a checkout of other people, a link may lead out of it.
     if fs::symlink_metadata(output).is_ok_and(|found| found.is_symlink()) {
         return Err(refused("it is a link"));
     }
     fs::write(output, bytes).map_err(|error| refused(&error.to_string()))
 }
 
-/// What a terminal shows and does not obey. Pages are so already; JSON has its own way to write
-/// such characters, which only stand in its texts.
+/// JSON without characters that a terminal acts on. Pages have none; in JSON they occur in texts
+/// only and are escaped there.
 fn harmless(json: String) -> String {
     if io::stdout().is_terminal() { escaped(&json) } else { json }
 }
 
-/// The same JSON without characters that a terminal obeys.
+/// The same JSON without characters that a terminal acts on.
 fn escaped(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
-        if super::human::is_obeyed(c) {
+        if super::human::acts_on_terminal(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 // Writing to a String cannot fail.
                 let _ = write!(shown, "\\u{unit:04x}");

@@ -59,18 +59,18 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) fn run(self) -> ExitCode {
-        allocator::settle();
+        allocator::apply();
         if self.detached {
             leave_the_parent();
         }
         let apart = self.database.is_some();
         let flags =
             Flags { listen: self.listen.clone(), database: self.database.clone(), auth: self.auth };
-        let settled = environment(&["HOME"])
-            .and_then(|environment| ServerSettings::settle(flags, &environment))
+        let loaded = environment(&["HOME"])
+            .and_then(|environment| ServerSettings::load(flags, &environment))
             .and_then(|settings| Ok((settings, log_filter("info,rmcp=error")?)));
-        let (settings, filter) = match settled {
-            Ok(settled) => settled,
+        let (settings, filter) = match loaded {
+            Ok(loaded) => loaded,
             Err(bad) => return fail(INPUT, &bad.into()),
         };
         log(filter);
@@ -129,7 +129,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     let wants_token = guard.wants_token;
     let public = guard.public.first().map(|url| url.origin().to_owned());
     raise_file_limit();
-    let held = if apart { None } else { Some(home.hold()?) };
+    let held = if apart { None } else { Some(home.lock()?) };
     // The port first, then the file: the process on the port may be using the file.
     let listener = bind(listen).await?;
     let address = listener.local_addr()?;
@@ -170,14 +170,14 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     if let Some(held) = &held {
         if !typed.by_itself {
-            held.remember(&Started {
+            held.remember_start(&Started {
                 listen: listen.to_string(),
                 database: database.to_string(),
                 auth: wants_token,
                 auth_flag: typed.auth,
             })?;
         }
-        held.introduce(&Running {
+        held.describe(&Running {
             pid: std::process::id(),
             url: format!("http://{}", reachable(address)),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -213,7 +213,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     copying.abort();
     engine.close().await;
     if let Some(held) = held {
-        held.leave()?;
+        held.remove_description()?;
     }
     tracing::info!("stopped");
     Ok(())

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::background::{self, How, Stopped};
+use super::background::{self, StartOptions, Stopped};
 use super::backup::{Backup, Restore};
 use super::debate::Shape;
 use super::human;
@@ -148,8 +148,10 @@ impl ServerCommand {
                 let last = settings.home.last_start().ok().flatten();
                 let settings =
                     settings.without_last().map_err(|bad| CliError::input(bad.to_string()))?;
-                let running =
-                    background::start(&settings, &How { auth_flag: auth, ..How::default() })?;
+                let running = background::start(
+                    &settings,
+                    &StartOptions { auth_flag: auth, ..StartOptions::default() },
+                )?;
                 let message = if already { "The server runs already" } else { "Server started" };
                 let answer = started(&settings, &running, message);
                 match last {
@@ -181,7 +183,7 @@ impl ServerCommand {
             },
             ServerCommand::Restart(Start { auth, .. }) => {
                 // Whether it can be started again is checked before it is stopped.
-                let mut how = How::restarted(&settings)?;
+                let mut how = StartOptions::for_restart(&settings)?;
                 let stopped = background::stop(&settings.home)?;
                 how.auth_flag |= auth || stopped.is_some_and(|stopped| stopped.was.auth_flag);
                 let running = background::start(&settings, &how)?;

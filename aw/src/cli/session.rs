@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Session {
     pub(super) settings: ClientSettings,
     pub(super) client: Arc<Client>,
-    brought: TokenSource,
+    token_source: TokenSource,
     verbose: bool,
     /// When the server was found. The time that it took to start it does not count.
     found: Instant,
@@ -56,7 +56,7 @@ impl Session {
     /// Finds a server that answers now, for the MCP tools.
     pub(super) fn for_tools() -> Result<Self, CliError> {
         let settings = settings()?;
-        let Connection { client, brought } = Connection::find_answering(&settings, false)?;
+        let Connection { client, token_source } = Connection::find_answering(&settings, false)?;
         if settings.server_url.is_some()
             && matches!(Listener::at(client.base()), Listener::OlderSystem)
         {
@@ -68,15 +68,15 @@ impl Session {
                 "Stop the older server and unset DEBATE_SERVER_URL, or use aw debate in a shell";
             return Err(CliError::connection(message).suggest(fix));
         }
-        let reached = Connection { client: client.for_tools(), brought };
+        let reached = Connection { client: client.for_tools(), token_source };
         Ok(Self::of(settings, reached, false))
     }
 
     fn of(settings: ClientSettings, reached: Connection, verbose: bool) -> Self {
-        let Connection { client, brought } = reached;
+        let Connection { client, token_source } = reached;
         let named = settings.server_url.is_some();
-        let client = Arc::new(if named { client } else { client.found_again_by_caller() });
-        Session { settings, client, brought, verbose, found: Instant::now() }
+        let client = Arc::new(if named { client } else { client.without_reconnect() });
+        Session { settings, client, token_source, verbose, found: Instant::now() }
     }
 
     /// Sends a request within the time of this command.
@@ -88,7 +88,7 @@ impl Session {
     }
 
     /// Sends one of several requests. Each has the time of a whole command.
-    pub(super) fn call_of_many<A: DeserializeOwned>(
+    pub(super) fn call_with_own_limit<A: DeserializeOwned>(
         &self,
         request: &Request<A>,
     ) -> Result<Reply<A>, CliError> {
@@ -112,7 +112,7 @@ impl Session {
         }
         // The request carries its id, so sending it again is safe.
         let data =
-            self.or_found_again(answer, ends, |client, ends| client.data_until(call, ends, true))?;
+            self.or_reconnect(answer, ends, |client, ends| client.data_until(call, ends, true))?;
         data.read().map_err(|trouble| self.problem(trouble))
     }
 
@@ -122,19 +122,22 @@ impl Session {
     }
 
     /// The same, with the time of a whole command: for a request after a wait.
-    pub(super) fn raw_of_many(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, CliError> {
+    pub(super) fn raw_with_own_limit(
+        &self,
+        request: &Request<Vec<u8>>,
+    ) -> Result<Vec<u8>, CliError> {
         self.raw_until(request, Instant::now() + BUDGET)
     }
 
     fn raw_until(&self, request: &Request<Vec<u8>>, ends: Instant) -> Result<Vec<u8>, CliError> {
         let call = request.call();
         let answer = self.client.raw_until(call, ends);
-        self.or_found_again(answer, ends, |client, ends| client.raw_until(call, ends))
+        self.or_reconnect(answer, ends, |client, ends| client.raw_until(call, ends))
     }
 
     /// Whether the request failed because the server was lost, and the command may find or start it
     /// again. Pauses, because a dying server may take a moment to end.
-    pub(super) fn finds_again(&self, trouble: &Trouble, times: &mut u32) -> bool {
+    pub(super) fn may_reconnect(&self, trouble: &Trouble, times: &mut u32) -> bool {
         let lost = matches!(trouble, Trouble::Unreachable(lost) if !lost.timed_out);
         if !lost || self.settings.server_url.is_some() || *times == FINDS {
             return false;
@@ -145,7 +148,7 @@ impl Session {
     }
 
     /// Returns the answer. If the server was lost, finds or starts it and sends the request again.
-    fn or_found_again<T>(
+    fn or_reconnect<T>(
         &self,
         mut answer: Result<T, Trouble>,
         mut ends: Instant,
@@ -153,20 +156,20 @@ impl Session {
     ) -> Result<T, CliError> {
         let (mut reached, mut times) = (None, 0);
         while let Err(trouble) = &answer
-            && self.finds_again(trouble, &mut times)
+            && self.may_reconnect(trouble, &mut times)
         {
             let lost = Instant::now();
-            let Connection { client, brought } =
+            let Connection { client, token_source } =
                 Connection::find_answering(&self.settings, self.verbose)?;
             ends += lost.elapsed();
-            let client = client.found_again_by_caller();
+            let client = client.without_reconnect();
             answer = ask(&client, ends);
-            reached = Some(Connection { client, brought });
+            reached = Some(Connection { client, token_source });
         }
         answer.map_err(|trouble| match &reached {
             None => self.problem(trouble),
-            Some(Connection { client, brought }) => {
-                brought.explained(CliError::of(trouble, client.base()), &self.settings.home)
+            Some(Connection { client, token_source }) => {
+                token_source.explained(CliError::of(trouble, client.base()), &self.settings.home)
             }
         })
     }
@@ -186,7 +189,7 @@ impl Session {
 
     pub(super) fn problem(&self, trouble: Trouble) -> CliError {
         let problem = CliError::of(trouble, self.client.base());
-        let problem = self.brought.explained(problem, &self.settings.home);
+        let problem = self.token_source.explained(problem, &self.settings.home);
         match self.warning() {
             Some(warning) => problem.with("warning", warning),
             None => problem,
@@ -225,6 +228,6 @@ impl Session {
 /// The settings of a client command.
 pub(super) fn settings() -> Result<ClientSettings, CliError> {
     environment(&["HOME"])
-        .and_then(|environment| ClientSettings::settle(&environment))
+        .and_then(|environment| ClientSettings::load(&environment))
         .map_err(|bad| CliError::input(bad.to_string()).suggest("aw doctor"))
 }

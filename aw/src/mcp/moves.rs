@@ -16,7 +16,7 @@ use super::tool_args::Arguments;
 use super::tools::Tool;
 use super::waiting::{WaitListener, ended};
 use super::{Prospect, Toolbox};
-use crate::api::advice::{Advice, Fix, said_of_check, said_of_write};
+use crate::api::advice::{Advice, Fix, check_message, write_message};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
     AskedPoints, AskedSettings, CheckMove, Checked, CreateDebate, SubmitClaim, SubmitIntervention,
@@ -248,7 +248,7 @@ impl Toolbox {
         let (target, kind) = (check.target_id.clone(), check.kind.clone());
         let sent = self.transport.send(&client::check(seat.debate, check)).await;
         let checked = sent.map_err(|refusal| refused(refusal, seat, target.as_deref(), None))?;
-        let message = said_of_check(&checked, &kind);
+        let message = check_message(&checked, &kind);
         let Checked { debate, debate_state, parked, held, statements, points, .. } = checked;
         let next = given.for_real();
         let words = format!(
@@ -279,7 +279,7 @@ impl Toolbox {
         let next_wait = NextWait { moves_wait: waiting.is_some(), ..NextWait::default() };
         let sent = self.transport.send(&request).await;
         let written = sent.map_err(|refusal| refused(refusal, seat, target, Some(&id)))?;
-        let message = said_of_write(&written, done);
+        let message = write_message(&written, done);
         let usual = Advice::after_write(&written);
         let Written {
             debate: head,

@@ -190,9 +190,9 @@ impl Agent {
         let own = self.environment.iter().map(|(name, value)| (name.into(), value.into()));
         environment.extend(own);
         thread::scope(|scope| {
-            let version = scope.spawn(|| said(&self.path, &["--version"], &environment));
+            let version = scope.spawn(|| output_of(&self.path, &["--version"], &environment));
             if let Some(arguments) = self.program.mcp_list() {
-                let list = said(&self.path, arguments, &environment);
+                let list = output_of(&self.path, arguments, &environment);
                 let names = list.and_then(|list| self.program.mcp_servers_from(&list));
                 // With a server of its user an agent could play another seat.
                 self.mcp_servers = names.ok_or_else(|| NoAgent {
@@ -312,7 +312,7 @@ fn introduce_in_turn(
 }
 
 /// What a program prints for these arguments, if it ends in time.
-fn said(program: &Path, arguments: &[&str], environment: &AgentEnvironment) -> Option<String> {
+fn output_of(program: &Path, arguments: &[&str], environment: &AgentEnvironment) -> Option<String> {
     let mut child = std::process::Command::new(program)
         .args(arguments)
         .env_clear()

@@ -146,7 +146,7 @@ impl From<std::io::Error> for NotStarted {
 impl Runner {
     /// Begins a run: makes its folder, its base and its state. Nothing is sent yet.
     pub fn begin(around: RunSurroundings, asked: &Asked) -> Result<Self, NotStarted> {
-        sound(asked)?;
+        check_flags(asked)?;
         let environment = turn::environment();
         let agents = chosen(asked, &around.settings, &environment)?;
         let source = CopySource::of(
@@ -534,7 +534,7 @@ impl Runner {
 }
 
 /// Refuses flags that the server would refuse after it has the plan.
-fn sound(asked: &Asked) -> Result<(), NotStarted> {
+fn check_flags(asked: &Asked) -> Result<(), NotStarted> {
     let wrong =
         |code, message: String, suggestion: &str| Err(NotStarted::new(code, message, suggestion));
     if let Some(Err(bad)) = asked.title.clone().map(Title::parse) {

@@ -55,8 +55,8 @@ impl Record {
     }
 
     /// The debate that had this id in the older system.
-    pub(super) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
-        self.engine.debate_once_called(id).await
+    pub(super) async fn debate_of_former_id(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        self.engine.debate_of_former_id(id).await
     }
 
     /// Figures of the database.

@@ -140,7 +140,7 @@ impl FromRequestParts<App> for Segment {
         if !parts.uri.path().starts_with("/debate") || segment.parse::<DebateId>().is_ok() {
             return Ok(Segment(segment));
         }
-        let known = app.record.debate_once_called(&segment).await?;
+        let known = app.record.debate_of_former_id(&segment).await?;
         Ok(Segment(known.map_or(segment, |id| id.to_string())))
     }
 }
@@ -231,7 +231,7 @@ pub(super) fn optional_id<T: FromStr>(
 pub(super) async fn debate_id(app: &App, text: &str) -> Result<DebateId, Problem> {
     match id("debate_id", text) {
         Ok(id) => Ok(id),
-        Err(problem) => app.record.debate_once_called(text).await?.ok_or(problem),
+        Err(problem) => app.record.debate_of_former_id(text).await?.ok_or(problem),
     }
 }
 

@@ -17,10 +17,7 @@ pub struct BackupSettings {
 }
 
 /// Reads `backup_every` and `backup_keep`, as text from the environment or the file.
-pub(super) fn settle(
-    every: Option<&str>,
-    keep: Option<&str>,
-) -> Result<BackupSettings, BadSetting> {
+pub(super) fn load(every: Option<&str>, keep: Option<&str>) -> Result<BackupSettings, BadSetting> {
     let wrong = |name: &str, why: &str| {
         Err(BadSetting::Value { name: name.to_owned(), why: why.to_owned() })
     };
@@ -61,10 +58,10 @@ mod tests {
     #[test]
     fn backups_are_off_unless_a_time_is_set() {
         let none = BackupSettings { every: None, keep: USUAL_KEEP };
-        assert_eq!(settle(None, None).unwrap(), none);
-        assert_eq!(settle(Some("off"), None).unwrap(), none);
+        assert_eq!(load(None, None).unwrap(), none);
+        assert_eq!(load(Some("off"), None).unwrap(), none);
         let day = BackupSettings { every: Some(Duration::from_secs(86_400)), keep: 3 };
-        assert_eq!(settle(Some("24h"), Some("3")).unwrap(), day);
+        assert_eq!(load(Some("24h"), Some("3")).unwrap(), day);
         for (every, keep, name) in [
             (Some("daily"), None, "backup_every"),
             (Some("0h"), None, "backup_every"),
@@ -73,7 +70,7 @@ mod tests {
             (Some("1d"), Some("0"), "backup_keep"),
             (Some("1d"), Some("many"), "backup_keep"),
         ] {
-            let said = settle(every, keep).unwrap_err().to_string();
+            let said = load(every, keep).unwrap_err().to_string();
             assert!(said.starts_with(name), "{said}");
         }
     }

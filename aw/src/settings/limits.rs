@@ -91,7 +91,7 @@ impl Rates {
 }
 
 /// Reads the limits from the environment and the config file.
-pub(super) fn settle(config: &Config, set: Environment<'_>) -> Result<Limits, BadSetting> {
+pub(super) fn load(config: &Config, set: Environment<'_>) -> Result<Limits, BadSetting> {
     let usual = Limits::default();
     Ok(Limits {
         content_bytes: one(set, "AW_CONTENT_LIMIT", config.content_limit, usual.content_bytes)?,

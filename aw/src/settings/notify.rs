@@ -67,7 +67,7 @@ impl fmt::Debug for Webhook {
 }
 
 /// Reads the settings: the environment, then the file.
-pub(super) fn settle(
+pub(super) fn load(
     set: &dyn Fn(&str) -> Option<String>,
     config: Option<NotifyConfig>,
 ) -> Result<NotifySettings, BadSetting> {
@@ -167,21 +167,21 @@ fn host(url: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn settled(lines: &str) -> Result<NotifySettings, String> {
+    fn loaded(lines: &str) -> Result<NotifySettings, String> {
         let config = toml::from_str(lines).unwrap();
-        settle(&|_| None, Some(config)).map_err(|bad| bad.to_string())
+        load(&|_| None, Some(config)).map_err(|bad| bad.to_string())
     }
 
     #[test]
     fn nobody_is_told_by_default_and_the_environment_beats_the_file() {
-        assert_eq!(settled("").unwrap(), NotifySettings::default());
+        assert_eq!(loaded("").unwrap(), NotifySettings::default());
         let set = |name: &str| match name {
             "AW_NOTIFY_WEBHOOK" => Some("https://other.example.org".to_owned()),
             "AW_NOTIFY_DESKTOP" => Some("0".to_owned()),
             _ => None,
         };
         let config = toml::from_str("desktop = true\nwebhook = 'https://example.org'").unwrap();
-        let settings = settle(&set, Some(config)).unwrap();
+        let settings = load(&set, Some(config)).unwrap();
         assert!(!settings.desktop);
         assert_eq!(settings.webhook.unwrap().host(), "other.example.org");
     }
@@ -194,7 +194,7 @@ mod tests {
             "http://localhost:9",
             "http://[::1]:9/",
         ] {
-            let settings = settled(&format!("webhook = '{good}'")).unwrap();
+            let settings = loaded(&format!("webhook = '{good}'")).unwrap();
             assert_eq!(settings.webhook.unwrap().url, good);
         }
         for (bad, said) in [
@@ -208,17 +208,15 @@ mod tests {
             ("example.net", "it is no URL"),
             ("https://exa mple.org", "it is no URL"),
         ] {
-            let why = settled(&format!("webhook = '{bad}'")).unwrap_err();
+            let why = loaded(&format!("webhook = '{bad}'")).unwrap_err();
             assert!(why.contains(said) && !why.contains(bad), "{bad}: {why}");
         }
         assert!(
-            settled("webhook = 'https://example.org'\nsecret = 'short'")
-                .unwrap_err()
-                .contains("16")
+            loaded("webhook = 'https://example.org'\nsecret = 'short'").unwrap_err().contains("16")
         );
-        assert!(settled("secret = 'a secret of some length'").unwrap_err().contains("webhook"));
-        assert!(settled("topic = 'x'").unwrap_err().contains("webhook"));
-        assert!(settled("authorities = '/x'").unwrap_err().contains("webhook"));
+        assert!(loaded("secret = 'a secret of some length'").unwrap_err().contains("webhook"));
+        assert!(loaded("topic = 'x'").unwrap_err().contains("webhook"));
+        assert!(loaded("authorities = '/x'").unwrap_err().contains("webhook"));
     }
 
     #[test]
@@ -233,7 +231,7 @@ mod tests {
             (missing.to_str().unwrap(), "No such file"),
         ] {
             let lines = format!("webhook = 'https://example.org'\nauthorities = '{path}'");
-            let why = settled(&lines).unwrap_err();
+            let why = loaded(&lines).unwrap_err();
             assert!(why.contains(said) && why.contains(path), "{why}");
         }
     }

@@ -55,7 +55,7 @@ pub struct RunSettings {
 }
 
 /// Checks the settings of runs.
-pub(super) fn settle(
+pub(super) fn load(
     defaults: Option<RunDefaults>,
     agents: Option<BTreeMap<String, AgentSettings>>,
     keep_days: Option<u64>,
@@ -100,20 +100,20 @@ pub(super) fn settle(
 mod tests {
     use super::*;
 
-    fn settled(agent: AgentSettings) -> Result<RunSettings, String> {
+    fn loaded(agent: AgentSettings) -> Result<RunSettings, String> {
         let agents = BTreeMap::from([("house".to_owned(), agent)]);
-        settle(None, Some(agents), None).map_err(|bad| bad.to_string())
+        load(None, Some(agents), None).map_err(|bad| bad.to_string())
     }
 
     #[test]
     fn a_run_has_1_to_20_rounds() {
-        let settled = |rounds| {
+        let loaded = |rounds| {
             let defaults = RunDefaults { rounds: Some(rounds), ..RunDefaults::default() };
-            settle(Some(defaults), None, None).map_err(|bad| bad.to_string())
+            load(Some(defaults), None, None).map_err(|bad| bad.to_string())
         };
-        assert!(settled(1).is_ok() && settled(20).is_ok());
+        assert!(loaded(1).is_ok() && loaded(20).is_ok());
         for rounds in [0, 21] {
-            let said = settled(rounds).unwrap_err();
+            let said = loaded(rounds).unwrap_err();
             assert_eq!(said, "run.rounds: it must be a number from 1 to 20");
         }
     }
@@ -124,9 +124,9 @@ mod tests {
         let program = Some("claude".to_owned());
         let model = Some("opus".to_owned());
         let none = AgentSettings::default();
-        assert!(settled(AgentSettings { command: command.clone(), ..none.clone() }).is_ok());
+        assert!(loaded(AgentSettings { command: command.clone(), ..none.clone() }).is_ok());
         assert!(
-            settled(AgentSettings { r#use: program.clone(), model: model.clone(), ..none.clone() })
+            loaded(AgentSettings { r#use: program.clone(), model: model.clone(), ..none.clone() })
                 .is_ok()
         );
         for (agent, key) in [
@@ -139,7 +139,7 @@ mod tests {
             (AgentSettings { command: Some(Vec::new()), ..none.clone() }, "agents.house.command:"),
             (AgentSettings { r#use: Some("emacs".to_owned()), ..none }, "agents.house.use:"),
         ] {
-            let said = settled(agent).unwrap_err();
+            let said = loaded(agent).unwrap_err();
             assert!(said.starts_with(key), "{said}");
         }
     }

@@ -221,7 +221,7 @@ fn a_time_out_says_how_a_server_comes_back_that_no_command_starts() {
 fn a_server_that_dies_when_a_wait_begins_is_started_again() {
     // It accepts the connection of the first look and dies with its first request.
     let machine = Machine::fresh();
-    let held = DataDir::at(machine.data()).hold().unwrap();
+    let held = DataDir::at(machine.data()).lock().unwrap();
     let dying = Arc::new(Mutex::new(None));
     let last = dying.clone();
     let fake = Fake::answering(move |_, _| {
@@ -232,7 +232,7 @@ fn a_server_that_dies_when_a_wait_begins_is_started_again() {
         "pid": std::process::id(), "url": fake.url(), "version": "1", "database": "x",
         "started_at": "now",
     });
-    held.introduce(&serde_json::from_value(running).unwrap()).unwrap();
+    held.describe(&serde_json::from_value(running).unwrap()).unwrap();
     *dying.lock().unwrap() = Some(held);
     let story = Waiting { machine, debate: new_id(), motion: new_id() };
     story.wait(&[]).end().refused("DEBATE_NOT_FOUND", 2);

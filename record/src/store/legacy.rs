@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// The imported debate that had this id in the older system.
-    pub(crate) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+    pub(crate) async fn debate_of_former_id(&self, id: &str) -> Result<Option<DebateId>, Failure> {
         // PostgreSQL cannot store this character, so no id contains it.
         if id.contains('\0') {
             return Ok(None);
@@ -74,7 +74,7 @@ impl Store {
 }
 
 /// Whether this database has the older system's tables.
-pub(super) fn is_one(db: &Connection) -> rusqlite::Result<bool> {
+pub(super) fn is_older_system(db: &Connection) -> rusqlite::Result<bool> {
     db.query_row(
         "select count(*) = 2 from sqlite_schema
          where type = 'table' and name in ('debates', 'arguments')",
@@ -88,7 +88,7 @@ pub(super) fn is_one(db: &Connection) -> rusqlite::Result<bool> {
 pub(super) fn take_over(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
     // From here to the end no other program can write, so the import misses nothing that the older
     // server acknowledges.
-    let mut db = exclusively(path)?;
+    let mut db = open_exclusively(path)?;
     let debates = read(path, &db)?;
     let copy = Copy::of(&db, path)?;
     import(&mut db, &debates, docstores).map_err(|source| OpenError::Unfinished {
@@ -142,10 +142,11 @@ pub fn rehearse(database: &Path, docstores: &[PathBuf]) -> Result<Rehearsal, Ope
         source: Box::new(source),
     };
     let is_there = fs::metadata(database).is_ok_and(|file| file.len() > 0);
-    let source = is_there.then(|| looking_at(database)).transpose().map_err(sqlite)?;
+    let source = is_there.then(|| open_for_reading(database)).transpose().map_err(sqlite)?;
     let old = match &source {
         Some(db)
-            if is_one(db).map_err(sqlite)? && migrate::marks(db).map_err(sqlite)? == (0, 0) =>
+            if is_older_system(db).map_err(sqlite)?
+                && migrate::marks(db).map_err(sqlite)? == (0, 0) =>
         {
             Some(read(database, db)?)
         }
@@ -184,7 +185,7 @@ pub fn rehearse(database: &Path, docstores: &[PathBuf]) -> Result<Rehearsal, Ope
 
 /// Opens a file of the older system for reading, without leaving new files beside it: a read-only
 /// connection would leave a log.
-fn looking_at(path: &Path) -> rusqlite::Result<Connection> {
+fn open_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     let flags = match beside(path, "-wal").exists() {
         true => OpenFlags::SQLITE_OPEN_READ_ONLY,
         false => OpenFlags::SQLITE_OPEN_READ_WRITE,
@@ -197,7 +198,7 @@ fn looking_at(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Opens the file with an exclusive lock that lasts between transactions, and checks that no other
 /// process has it open.
-fn exclusively(path: &Path) -> Result<Connection, OpenError> {
+fn open_exclusively(path: &Path) -> Result<Connection, OpenError> {
     let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
     let in_use = || {
         let by = holders::of(path);

@@ -101,7 +101,7 @@ fn inspect(path: &Path) -> Result<FileKind, OpenError> {
         Ok(match (application, schema) {
             (APPLICATION_ID, schema) => FileKind::Ours { schema },
             (0, 0) if tables == 0 => FileKind::Empty,
-            (0, 0) if legacy::is_one(&db)? => FileKind::Legacy,
+            (0, 0) if legacy::is_older_system(&db)? => FileKind::Legacy,
             _ => FileKind::Foreign,
         })
     };

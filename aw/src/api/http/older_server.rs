@@ -198,7 +198,7 @@ fn complete_id(id: &mut Value) {
     if let Some(name) = id.as_str()
         && name.parse::<DebateId>().is_err()
     {
-        *id = DebateId::once_called(name).to_string().into();
+        *id = DebateId::of_former_id(name).to_string().into();
     }
 }
 

@@ -76,7 +76,7 @@ impl Doctor {
         };
         let findings = Findings { healthy: bad == 0, hosts: chosen, checks };
         let answer = Answer::new(findings, human::checks).message(message);
-        Ok(if bad == 0 { Shown::Answer(answer) } else { Shown::Unwell(answer) })
+        Ok(if bad == 0 { Shown::Answer(answer) } else { Shown::Unhealthy(answer) })
     }
 }
 

@@ -83,7 +83,7 @@ fn checked(host: Host, paths: &HostPaths, project: &Path) -> Check {
     let all: Vec<HostEntry> =
         scopes.iter().filter_map(|scope| HostEntry::of(host, paths, scope)).collect();
     // An entry that the host does not read yet is better than none.
-    let seen = all.iter().find(|entry| entry.wants(host, paths, project).is_none());
+    let seen = all.iter().find(|entry| entry.missing_consent(host, paths, project).is_none());
     let Some(entry) = seen.or(all.first()) else {
         let message = format!("{} has no entry {NAME} among its MCP servers", host.title());
         return failed(host, "tools", &message, &install);
@@ -142,7 +142,7 @@ fn checked(host: Host, paths: &HostPaths, project: &Path) -> Check {
     match offered(&mut command) {
         Ok(tools) if tools.iter().any(|tool| tool == NEEDED) => {
             let message = format!("`{typed}` offers {} tools", tools.len());
-            match entry.wants(host, paths, project) {
+            match entry.missing_consent(host, paths, project) {
                 Some((wanted, fix)) => {
                     warning(host, "tools", &format!("{message}; {wanted}"), &fix)
                 }
@@ -242,7 +242,12 @@ impl HostEntry {
     }
 
     /// The consent that the host needs before it uses the entry, and how to give it.
-    fn wants(&self, host: Host, paths: &HostPaths, project: &Path) -> Option<(String, String)> {
+    fn missing_consent(
+        &self,
+        host: Host,
+        paths: &HostPaths,
+        project: &Path,
+    ) -> Option<(String, String)> {
         let start = format!("Start {} in this project once and say yes", host.as_str());
         match host {
             Host::Claude if self.for_project && !claude_agrees(paths, project) => Some((

@@ -14,7 +14,7 @@ use super::super::text::TextInput;
 use super::code_quotes::FileCheck;
 use super::wait::{Moved, Wait};
 use super::{Deadline, NextFlags, PointFields, Shape, advised, step_line, wait_line};
-use crate::api::advice::{Advice, Fix, said_of_check, said_of_write};
+use crate::api::advice::{Advice, Fix, check_message, write_message};
 use crate::api::client::{self, Reply, Request};
 use crate::api::error::{Code, SERVER};
 use crate::api::types::{
@@ -256,7 +256,7 @@ impl Post<'_> {
                 false => problem,
             }
         })?;
-        let message = said_of_check(&reply.data, &kind);
+        let message = check_message(&reply.data, &kind);
         let output = CheckOutput { reply, looked_up: files.found };
         let answer =
             Answer::new(output, human::checked).message(message).next(self.repeated(false));
@@ -306,7 +306,7 @@ impl Post<'_> {
             debate: None,
             rules_origin: None,
             debate_verbatim: verbatim.debate,
-            message: said_of_write(&written, done),
+            message: write_message(&written, done),
             written,
         }
     }

@@ -385,7 +385,7 @@ impl Open {
         let url = format!("{}{}", session.client.base(), link.path);
         let signs_in = link.expires_at.is_some();
         let opened = if signs_in {
-            browser::open_secretly(&url, &session.settings.home)
+            browser::open_signed_in(&url, &session.settings.home)
         } else {
             browser::open(&url)
         };

@@ -54,7 +54,7 @@ fn everything(session: &Session) -> Result<Answer, CliError> {
     let progress = human::Progress::new("verifying");
     let mut walk = Walk::default();
     loop {
-        walk.add(&session.call_of_many(&walk.request())?);
+        walk.add(&session.call_with_own_limit(&walk.request())?);
         progress.show(walk.done(), walk.done() + walk.left);
         if walk.next.is_none() {
             break;

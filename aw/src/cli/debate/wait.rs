@@ -246,7 +246,7 @@ impl Wait {
             thread::spawn(move || asking.run(&tell));
             match self.listen(&session, &hear, &known, last) {
                 // The server has ended just after it was found, and no wait is held yet.
-                End::CliError(trouble) if session.finds_again(&trouble, &mut finds) => {
+                End::CliError(trouble) if session.may_reconnect(&trouble, &mut finds) => {
                     session = Session::open_answering(self.shape.verbose).map_err(named)?;
                 }
                 heard => break heard,

@@ -23,12 +23,12 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Check> {
     let (Ok(last), Ok(environment)) = (settings.home.last_start(), environment(&["HOME"])) else {
         return checks;
     };
-    let settle =
-        |database| ServerSettings::settle(Flags { database, ..Flags::default() }, &environment);
+    let load =
+        |database| ServerSettings::load(Flags { database, ..Flags::default() }, &environment);
     // The next start uses the database of the last one.
-    let server = match (settle(None), last) {
+    let server = match (load(None), last) {
         (Ok(server), Some(last)) if last.database != server.database.to_string() => {
-            settle(Some(last.database))
+            load(Some(last.database))
         }
         (server, _) => server,
     };

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts the debates and verifies the newest.
 pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Check {
-    let Connection { client, brought } = reached;
+    let Connection { client, token_source } = reached;
     let checked = || -> Result<Check, Trouble> {
         let list = client.once_until(&debates(&DebateFilter::default()), ends)?.data;
         let debates = match list.total {
@@ -54,7 +54,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
         })
     };
     checked().unwrap_or_else(|trouble| {
-        let problem = brought.explained(CliError::of(trouble, client.base()), &settings.home);
+        let problem = token_source.explained(CliError::of(trouble, client.base()), &settings.home);
         Check::of(NAME, &problem)
     })
 }

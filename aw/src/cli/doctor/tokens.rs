@@ -25,9 +25,9 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
             &format!("chmod 600 {shown}"),
         );
     }
-    let Connection { client, brought } = reached;
+    let Connection { client, token_source } = reached;
     let said = |trouble| {
-        let problem = brought.explained(CliError::of(trouble, client.base()), &settings.home);
+        let problem = token_source.explained(CliError::of(trouble, client.base()), &settings.home);
         Check::of(NAME, &problem)
     };
     let nobody = Client::of_stranger(client.base());
@@ -43,7 +43,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
     }
     // Only an administrator may list the tokens.
     match client.once_until(&tokens(), ends) {
-        Ok(_) if *brought == TokenSource::Administrators => Check::ok(
+        Ok(_) if *token_source == TokenSource::Administrators => Check::ok(
             NAME,
             &format!(
                 "the server requires one; yours is the administrator's, in {shown}, which only you can read"

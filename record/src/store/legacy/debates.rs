@@ -56,7 +56,7 @@ fn named(text: String, taken: &mut BTreeSet<DebateId>) -> (DebateId, Option<Stri
     {
         return (id, None);
     }
-    (DebateId::once_called(&text), Some(text))
+    (DebateId::of_former_id(&text), Some(text))
 }
 
 /// Reads all debates and collects the problems.

@@ -14,7 +14,7 @@ use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
 use rusqlite::{Connection, ErrorCode, Row};
 use uuid::Uuid;
 
-use super::{beside, field, looking_at, parsed, request_id, time};
+use super::{beside, field, open_for_reading, parsed, request_id, time};
 use crate::store::db::{Db, values};
 use crate::store::{checksums, documents};
 use crate::{Failure, NewVersion};
@@ -104,7 +104,7 @@ pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<Import
     let read = |new: &mut Vec<OldDocument>,
                 problems: &mut Vec<ImportProblem>|
      -> Result<(), ImportProblem> {
-        let file = looking_at(path)?;
+        let file = open_for_reading(path)?;
         if !file.table_exists(None, "document_versions")? {
             return Ok(());
         }

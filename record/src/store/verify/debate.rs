@@ -399,7 +399,7 @@ impl DebateWalk {
         }
         let sql = "select id from former_ids where debate_key = ?1";
         let former: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
-        if former.is_some_and(|former| DebateId::once_called(&former) != self.id) {
+        if former.is_some_and(|former| DebateId::of_former_id(&former) != self.id) {
             return bad("its id in the older system does not lead to its id");
         }
         let strays = "select exists (select 1 from arguments where debate_key = ?1 and seq < 1)

@@ -7,7 +7,7 @@ use super::output::{CliError, Format};
 use crate::api::advice::Look;
 
 /// The next command.
-pub(super) fn onward(problem: &CliError, format: Format) -> Option<String> {
+pub(super) fn next_command(problem: &CliError, format: Format) -> Option<String> {
     let id = |name: &str| problem.metadata.get(name).and_then(Value::as_str);
     let line = match Look::after(&problem.code, problem.field())? {
         Look::Debates => CommandLine::new("debate list"),

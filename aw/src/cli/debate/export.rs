@@ -114,7 +114,7 @@ impl ResultCommand {
             ResultArg::Json => ReportFormat::Json,
         };
         let request = client::result(&self.debate.id, format);
-        let report = session.raw_of_many(&request).map_err(named)?;
+        let report = session.raw_with_own_limit(&request).map_err(named)?;
         let shown = Document {
             debate: &self.debate.id,
             bytes: report,
