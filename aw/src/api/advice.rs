@@ -25,7 +25,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The move of this course, as an answer to this argument.
+    /// The step of this course, as an answer to this argument.
     pub fn of(course: Course, target: ArgumentIdText) -> Self {
         match course {
             Course::Respond => Step::Submit(target),
@@ -109,10 +109,11 @@ impl Advice {
     }
 }
 
-/// What an agent does after a time-out, where it is woken when there is something to do.
+/// The advice after a time-out for an agent that is woken when it has something to do.
 pub const WOKEN: &str = "end your turn; you will be woken";
 
-/// Who is awaited in this state of a debate. While no server has answered, the server is.
+/// Whose move a wait in this state waits for. Without a state no server has answered yet, so it is
+/// the server's.
 pub fn awaited(state: Option<&StateText>) -> &'static str {
     let Some(state) = state else { return "the server" };
     match state.known() {
@@ -162,7 +163,7 @@ pub fn check_message(checked: &Checked, kind: &str) -> &'static str {
     }
 }
 
-/// Where to look after a failure, when the code and the wrong field are enough to know it.
+/// What to read after a failure, if the code and the wrong field are enough to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// At the list of debates.
@@ -207,8 +208,8 @@ pub enum Fix {
     Take(Step),
     /// Read the debate: the target is wrong.
     ReadDebate,
-    /// Read the debate: the text is there already. Its request id follows from the text, so nobody
-    /// chose it.
+    /// Read the debate: the text was submitted before. Its request id follows from the text, so
+    /// nobody chose it.
     WrittenBefore,
     /// Write another text.
     Rewrite,

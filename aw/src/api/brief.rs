@@ -1,5 +1,5 @@
-//! What an agent's next step needs of an answer: it pays for every byte again in each later request of its
-//! model.
+//! Shortens an answer to what an agent's next step needs: the agent pays for every byte again in
+//! each later request of its model.
 
 use serde_json::{Map, Value};
 
@@ -51,7 +51,7 @@ const NEWEST: &str = "newest";
 /// An argument whose text is shown.
 const TEXT: &[&str] = &["id", "seq", "type", "role", "parked", "close", "automatic", "content"];
 
-/// Fields of the data itself that go, and those that go when they say nothing.
+/// Fields of the data itself that are left out, and those that are left out when they say nothing.
 const LEFT_OUT: [&str; 3] = ["presence", "next_before", "created_at"];
 const LEFT_OUT_IF_EMPTY: [&str; 4] = ["own_rules", "author", "metadata", "deleted_at"];
 
@@ -92,7 +92,7 @@ fn kept(name: &str, value: Value) -> Value {
         Value::Array(all) => all
             .into_iter()
             .map(|one| kept(name, one))
-            // A quote that was found is as it should be.
+            // A quote that was found needs no further words.
             .filter(|one| name != "quotes" || one["check"] != "found")
             .collect(),
         Value::Object(object) => {

@@ -50,12 +50,12 @@ pub(crate) enum Method {
     Delete,
 }
 
-/// What a request asks for, as far as a server of the older system answers it differently.
+/// The kind of a request, as far as a server of the older system answers it differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operation {
     Health,
     ListDebates {
-        /// Whether the filter is one that the older system has.
+        /// Whether the filter uses only the state, the one filter that the older system has.
         by_state_only: bool,
     },
     ReadDebate,
@@ -98,7 +98,7 @@ pub struct Reply<A> {
 }
 
 impl<A> Reply<A> {
-    /// Fields of the JSON that are printed as they came. A field that is not there is null.
+    /// Fields of the JSON that are printed as the server sent them. A missing field is null.
     pub fn verbatim<V: DeserializeOwned + Default>(&self) -> V {
         V::deserialize(&self.json).unwrap_or_default()
     }
@@ -127,9 +127,9 @@ pub struct DebateFilter<'a> {
     pub since: Option<&'a str>,
     /// The archived ones instead of the others.
     pub archived: bool,
-    /// Only those that wait for an opponent who has not spoken yet.
+    /// Only those that wait for the opponent's first argument.
     pub pending_first_opponent: bool,
-    /// Only those to which a RULING is owed.
+    /// Only those that wait for a RULING.
     pub needs_arbitrator: bool,
     /// At most so many.
     pub limit: u64,
@@ -272,7 +272,7 @@ pub fn health() -> Request<Health> {
     Request::get("/health").with_operation(Operation::Health)
 }
 
-/// Names to find out the ids of.
+/// Names to resolve to ids.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Names<'a> {
     /// A debate.
@@ -291,7 +291,7 @@ pub struct Names<'a> {
     pub document: Option<&'a str>,
 }
 
-/// Finds out the ids that names mean.
+/// Resolves names to ids.
 pub fn resolve(names: Names<'_>) -> Request<Resolved> {
     let path = Path::new("/resolve")
         .with_text("debate", names.debate)
@@ -341,7 +341,7 @@ pub fn open(body: CreateDebate) -> Request<Written> {
     Request::post("/debates", body).with_operation(Operation::Write)
 }
 
-/// Reads a debate with so many of its newest arguments.
+/// Reads a debate with this many of its newest arguments.
 pub fn context(debate: &str, limit: u64) -> Request<DebateContext> {
     Request::get(of_debate(debate, "").with("limit", limit)).with_operation(Operation::ReadDebate)
 }
@@ -391,7 +391,7 @@ pub fn point(debate: &str, point: &str) -> Request<OnePoint> {
     Request::get(of_debate(debate, "/points/").part(point))
 }
 
-/// Asks for news; the server holds the request for this long.
+/// Asks for news. The server holds the request for this long.
 pub fn wait(waiter: Waiter<'_>, hold: Duration) -> Request<Poll> {
     let Waiter { debate, role, after } = waiter;
     let path = of_debate(debate, "/poll").with_text("role", Some(role));
@@ -578,8 +578,8 @@ impl From<Path> for String {
     }
 }
 
-/// The request id that these words to this target always have, so that a retry is recognised by
-/// whatever sends it. None when an id cannot be read: the server then says so.
+/// The request id that follows from a text and its target, so that every interface recognises a
+/// retry. None if an id cannot be parsed: the server then refuses the request and says why.
 pub fn derived_id(
     debate: &str,
     role: Role,

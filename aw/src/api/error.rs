@@ -91,13 +91,13 @@ pub struct Error {
 /// The kind of a failure. A code that this version does not know is kept as it came.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Code {
-    /// The request is wrong: fix it and try again.
+    /// The request is wrong: correct it and try again.
     InvalidInput,
     /// The text has too many bytes.
     ContentTooLarge,
     /// The body is not JSON.
     UnsupportedMediaType,
-    /// The token is missing or wrong.
+    /// The token is missing or not valid.
     AuthFailed,
     /// The caller may not do this.
     Forbidden,
@@ -117,7 +117,7 @@ pub enum Code {
     RouteNotFound,
     /// The path does not take this method.
     MethodNotAllowed,
-    /// The server has no time now: try again soon.
+    /// The server is busy: try again soon.
     ServerBusy,
     /// The disk is full.
     StorageFull,
@@ -130,11 +130,11 @@ pub enum Code {
     ConnectionError,
     /// A client could not read a file. No server sends it.
     FileNotFound,
-    /// A run knows no such agent, or its program is not there. No server sends it.
+    /// A run knows no such agent, or its program is not installed. No server sends it.
     AgentNotFound,
-    /// There is no run to go on with. No server sends it.
+    /// There is no run to resume. No server sends it.
     RunNotFound,
-    /// A run waits for a decision that nobody gives, or a budget is used up. No server sends it.
+    /// A run needs a RULING that nobody gives, or a budget is used up. No server sends it.
     Undecided,
     /// An agent of a run has failed. No server sends it.
     AgentFailed,
@@ -213,7 +213,7 @@ impl Code {
         self.row().map_or(SERVER, |(.., exit)| *exit)
     }
 
-    /// Whether the same call may succeed later: the server is away or busy.
+    /// Whether the same call may succeed later: the server is unreachable or busy.
     pub fn is_passing(&self) -> bool {
         matches!(self, Code::ConnectionError | Code::ServerBusy)
     }

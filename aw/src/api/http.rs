@@ -26,7 +26,7 @@ use exchange::has_address;
 /// longer while at least 64 kB of it arrive each second, by ten minutes at most.
 pub const BUDGET: Duration = Duration::from_secs(30);
 
-/// How often a request is tried again.
+/// How often a request is retried.
 const RETRIES: u32 = 3;
 
 /// The pause before the second try; it doubles after that.
@@ -40,7 +40,7 @@ const INTRODUCTION: Duration = Duration::from_secs(3);
 pub enum Trouble {
     /// The server could not be reached, or its answer did not arrive.
     Unreachable(Lost),
-    /// The server has no time now; try again after so long.
+    /// The server is busy; try again after this time.
     Busy(Box<Refused>, Duration),
     /// The server said no.
     Refused(Box<Refused>),
@@ -179,28 +179,28 @@ impl Client {
         }
     }
 
-    /// A client of an unknown program at this URL: it sends no token and does not wait long.
+    /// A client of an unknown program at this URL. It sends no token and does not wait long.
     pub fn of_stranger(base: &str) -> Self {
         Client { answer: INTRODUCTION, ..Client::new(base, None) }
     }
 
-    /// The same, which asks for this proof before each request. Without it the server counts as gone:
+    /// A client that asks for this proof before each request. Without it the server counts as gone:
     /// a program that took its place gets no request, and above all no token.
     pub fn only_while(self, proof: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Client { proof: Some(Box::new(proof)), ..self }
     }
 
-    /// The same, which does not retry a lost connection: the caller finds or starts the server again.
+    /// A client that does not retry a lost connection: the caller finds or starts the server again.
     pub fn without_reconnect(self) -> Self {
         Client { retries_lost: false, ..self }
     }
 
-    /// The same for an agent that calls tools.
+    /// A client for an agent that calls tools.
     pub fn for_tools(self) -> Self {
         Client { via: "mcp", ..self }
     }
 
-    /// The same for the runner, which posts the texts of the agent programs that it starts.
+    /// A client for the runner, which posts the texts of the agent programs that it starts.
     pub fn for_runner(self) -> Self {
         Client { via: "run", ..self }
     }
@@ -215,17 +215,17 @@ impl Client {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the server was found to be of the older system.
+    /// Whether the server is one of the older system.
     pub fn is_older(&self) -> bool {
         self.older.load(Ordering::Relaxed)
     }
 
-    /// Sends a request, a few times if need be, within [`BUDGET`].
+    /// Sends a request, with retries, within [`BUDGET`].
     pub fn call<A: DeserializeOwned>(&self, request: &Request<A>) -> Result<Reply<A>, Trouble> {
         self.data_until(&request.call, Instant::now() + self.answer, false)?.read()
     }
 
-    /// Sends a request once; the server was asked to hold it for so long.
+    /// Sends a request once, after the server was asked to hold it for this long.
     pub fn once<A: DeserializeOwned>(
         &self,
         request: &Request<A>,
@@ -243,8 +243,8 @@ impl Client {
         self.data_once(&request.call, ends)?.read()
     }
 
-    /// The data of the answer, tried a few times until this moment. `sent_before`: the request may
-    /// have been done already.
+    /// The data of the answer, with retries until this moment. `sent_before`: the server may have
+    /// carried the request out already.
     pub(crate) fn data_until(
         &self,
         call: &Call,
@@ -298,7 +298,7 @@ impl Client {
         }
     }
 
-    /// A refusal in our own words, where a server of the older system sent it.
+    /// A server of the older system sent the refusal, so it is explained in our own words.
     fn explained(&self, call: &Call, status: u16, trouble: Trouble) -> Trouble {
         match trouble {
             Trouble::Refused(error) if self.server_version().is_none() => {
@@ -335,7 +335,7 @@ impl Client {
         })
     }
 
-    /// Tries this again when the server was not reached or is busy, as long as the time allows.
+    /// Retries while the server is unreachable or busy, as long as the time allows.
     fn retried<T>(
         &self,
         ends: Instant,
@@ -360,7 +360,7 @@ impl Client {
     }
 }
 
-/// A refusal out of this error.
+/// The refusal that this error means.
 fn refused(error: Value) -> Trouble {
     Trouble::Refused(Box::new(error.into()))
 }

@@ -1,5 +1,5 @@
-//! The transport inside the server's own process: requests go to its routes as a caller that the
-//! guard has let in.
+//! The transport inside the server's own process: sends requests to its routes as a caller that the
+//! guard has authenticated.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::types::Success;
 pub struct InProcess {
     /// The routes, without the guard.
     pub routes: Router,
-    /// What the guard found out about the caller.
+    /// The result of the guard for the caller.
     pub caller: Extensions,
     /// The URL by which the caller reaches the server.
     pub url: String,
@@ -31,21 +31,21 @@ pub struct InProcess {
     pub room: Option<Arc<dyn Room>>,
 }
 
-/// Memory for the long answers of a call, which is given back when the call has been answered.
+/// Memory for the long answers of a call, returned when the call has been answered.
 pub trait Room: Send + Sync + 'static {
     /// Takes memory until so many bytes are held; returns whether there was enough.
     fn take(&self, bytes: usize) -> bool;
 }
 
-/// A body that need not be parsed: the request brings it along as a value.
+/// A body that need not be parsed: the request carries its value.
 #[derive(Debug, Clone)]
 struct Brought(Arc<dyn Payload>);
 
 /// Shorter answers take no room.
 const SHORT: usize = 64 * 1024;
 
-/// How many copies of a long answer exist while a tool makes its own answer of it: bytes, values,
-/// text, and the message that is sent.
+/// How many copies of a long answer exist while a tool makes its own answer: bytes, values, text,
+/// and the message that is sent.
 const COPIES: usize = 8;
 
 impl fmt::Debug for InProcess {

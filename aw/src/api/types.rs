@@ -116,7 +116,7 @@ pub struct Argument {
     pub kind: KindText,
     /// Whose it is.
     pub role: RoleText,
-    /// A label of who wrote it.
+    /// The author's label.
     #[schema(required = true)]
     pub author: Option<String>,
     /// What it says.
@@ -125,16 +125,17 @@ pub struct Argument {
     pub client_request_id: RequestIdText,
     /// Its place.
     pub seq: u64,
-    /// Whether it was kept without changing the state.
+    /// Whether it was recorded without changing the state.
     pub parked: bool,
-    /// A RULING: whether it closed the debate.
+    /// Of a RULING: whether it closed the debate.
     #[schema(required = true)]
     pub close: Option<bool>,
     /// Whether the server made it.
     pub automatic: bool,
-    /// The door it came in by: `page` is a person's hand, the others are programs'.
+    /// The interface through which it was submitted: `page` by a person, the others mostly by
+    /// programs.
     pub via: ViaText,
-    /// The name of the token that it was written with, where the server asks for tokens.
+    /// The name of the token that wrote it, if the server requires tokens.
     #[serde(default)]
     #[schema(required = true)]
     pub seat: Option<String>,
@@ -156,9 +157,9 @@ pub struct LastArgument {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: KindText,
-    /// Whether it was kept without changing the state.
+    /// Whether it was recorded without changing the state.
     pub parked: bool,
-    /// A label of who wrote it.
+    /// The author's label.
     #[schema(required = true)]
     pub author: Option<String>,
     /// When it was written.
@@ -176,7 +177,7 @@ pub struct Presence {
     pub arbitrator: Sign,
 }
 
-/// What is known of a role since the server started.
+/// What the server knows of a role since its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Sign {
     /// Whether a wait is held now, or there was a poll in the last five seconds.
@@ -234,7 +235,8 @@ pub struct PresenceSet {
     pub presence: Presence,
 }
 
-/// Whether the server can do its work. A program that only pretends to be one may say less.
+/// Whether the server can do its work. A program that only claims to be a server may send fewer
+/// fields.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Health {
     /// `ok`.
@@ -253,12 +255,12 @@ pub struct Health {
     #[serde(default)]
     #[schema(required = true)]
     pub open_sockets: u64,
-    /// What the record is kept in: `sqlite` or `postgres`.
+    /// Where the record is kept: `sqlite` or `postgres`.
     #[serde(default)]
     #[schema(required = true)]
     pub database: String,
-    /// Whether other servers on the same record are heard, where there may be others. While they are
-    /// not, waits are answered late.
+    /// Whether notices from other servers on the same record arrive, if there may be other servers.
+    /// Without them waits are answered late.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hears_others: Option<bool>,
 }
@@ -272,7 +274,7 @@ pub struct CreateDebate {
     /// 1 to 200 characters on one line.
     #[schema(min_length = 1, max_length = 200)]
     pub title: String,
-    /// `coding_plan_debate`, `general_debate` or a type of one's own.
+    /// `coding_plan_debate`, `general_debate` or a type of the user's own.
     #[schema(pattern = "^[a-z][a-z0-9_]{0,63}$")]
     pub debate_type: String,
     /// What the debate is about.
@@ -281,7 +283,7 @@ pub struct CreateDebate {
     /// Makes a retry recognisable.
     #[schema(format = Uuid)]
     pub client_request_id: String,
-    /// What the roles go by, when the type is not a built-in one.
+    /// The rules of the roles, unless the type is built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_texts: Option<TypeTexts>,
     /// `auto` (default) or `arbitrator`.
@@ -300,7 +302,7 @@ pub struct CreateDebate {
     pub author: Option<String>,
 }
 
-/// The texts of a type: at most 64 kB of rules, kept with the debate.
+/// The texts of a type: at most 64 kB of rules, stored with the debate.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct TypeTexts {
     /// What the type is called.
@@ -337,10 +339,10 @@ impl TypeTexts {
 pub enum RulesOrigin {
     /// The type is built in, and so are its rules.
     BuiltIn,
-    /// The creator of the debate sent them along.
+    /// The creator of the debate sent them.
     Creator,
-    /// The type is not built in, and no rules were sent along. Any word of a newer server counts as
-    /// this one.
+    /// The type is not built in, and its creator sent no rules. An unknown word of a newer server
+    /// counts as this one.
     #[default]
     #[serde(other)]
     Unknown,
@@ -355,7 +357,7 @@ pub struct TypeOfDebate {
     pub rules_origin: RulesOrigin,
     /// Whether it has the name of a built-in type, but not the built-in rules.
     pub replaces_built_in: bool,
-    /// The texts that were kept with it; none when it goes by the built-in ones.
+    /// The texts that were stored with it; none if the built-in ones apply.
     #[schema(required = true)]
     pub type_texts: Option<TypeTexts>,
 }
@@ -405,10 +407,10 @@ pub struct SubmitRuling {
     /// The text.
     #[schema(min_length = 1)]
     pub content: String,
-    /// Whether the debate ends with it.
+    /// Whether it closes the debate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
-    /// What is ruled on; by default whatever is pending.
+    /// The argument to rule on; by default the pending one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = Uuid)]
     pub target_id: Option<String>,
@@ -447,14 +449,14 @@ pub struct Written {
     pub argument: Argument,
     /// Whether it had been written before.
     pub replayed: bool,
-    /// What others wrote between the target and this argument.
+    /// The arguments of others between the target and this one.
     pub missed: Vec<Argument>,
-    /// What the role should do now. A server of the older system leaves it out; ours never does.
+    /// What the role should do now. A server of the older system leaves it out.
     #[schema(value_type = ActionText, required = true)]
     pub action: Option<ActionText>,
     /// What to wait on next.
     pub next_argument_id_to_wait: ArgumentIdText,
-    /// What the author should know about it.
+    /// A remark for the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What the argument says about points, in a debate with points.
@@ -496,11 +498,11 @@ pub struct News {
     pub argument: Argument,
     /// What the role has not seen: at most the newest 20, and every RULING.
     pub arguments: Vec<Argument>,
-    /// How many more it has not seen.
+    /// How many more the role has not seen.
     pub omitted: u64,
     /// What to wait on next.
     pub next_argument_id_to_wait: ArgumentIdText,
-    /// What a RULING is owed to.
+    /// The argument that awaits a RULING.
     #[schema(required = true)]
     pub pending_argument_id: Option<ArgumentIdText>,
     /// What the role may do now.
@@ -516,7 +518,7 @@ pub struct News {
     pub points: Points,
 }
 
-/// Nothing yet. A server of the older system leaves the options out; ours never does.
+/// There is no news. A server of the older system leaves the optional fields out.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Nothing {
     /// Always false.
@@ -526,9 +528,9 @@ pub struct Nothing {
     /// Its state, which names the role it waits for.
     #[schema(value_type = StateText, required = true)]
     pub debate_state: Option<StateText>,
-    /// The place of the argument that was named, or 0.
+    /// The position of the argument that was named, or 0.
     pub last_seen_seq: u64,
-    /// The argument of one's own that is the newest: only the older system returns that.
+    /// The role's own newest argument. Only the older system returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub last_argument_id: Option<String>,
@@ -545,11 +547,11 @@ pub struct Nothing {
 pub struct DebateList {
     /// The page.
     pub debates: Vec<DebateListed>,
-    /// How many there are in all.
+    /// The total number.
     pub total: u64,
-    /// Whether `total` counted to the end.
+    /// Whether `total` is exact.
     pub total_is_exact: bool,
-    /// The `before` of the next page, when this one is full.
+    /// The `before` of the next page, if this page is full.
     #[schema(required = true)]
     pub next_before: Option<String>,
 }
@@ -581,11 +583,11 @@ pub struct DebateContext {
     pub motion: Argument,
     /// The others, or the newest of them, in order.
     pub arguments: Vec<Argument>,
-    /// The RULINGs that `limit` cut off.
+    /// The RULINGs that are older than `arguments`.
     pub rulings: Vec<Argument>,
     /// The documents it cites, each in the version that was cited last.
     pub documents: Vec<CitedDocument>,
-    /// Whether its roles go by rules that came with it: see `/debates/{id}/type`.
+    /// Whether its creator sent rules for its roles: see `/debates/{id}/type`.
     pub own_rules: bool,
     /// Where the rules come from.
     pub rules_origin: RulesOrigin,
@@ -659,7 +661,7 @@ pub struct Transcript {
     pub arguments: Vec<Argument>,
     /// The documents it cites.
     pub documents: Vec<CitedDocument>,
-    /// The texts of its type that were kept with it.
+    /// The texts of its type, if its creator sent them.
     #[schema(required = true)]
     pub type_texts: Option<TypeTexts>,
     /// SHA-256 over its title, type, policy, date, these texts and the settings of its points.

@@ -1,10 +1,10 @@
-//! The Model Context Protocol: the moves of a debate as tools, for agents whose shell cannot reach
-//! the network, or that have none.
+//! The Model Context Protocol: the moves of a debate as tools, for agents without a shell, or whose
+//! shell cannot reach the network.
 //!
 //! This is a client of the API like the command line. Each tool parses its arguments ([`inputs`]),
 //! sends one or two requests ([`transport`]) and turns the answers into a result ([`results`],
-//! [`quoting`]). Begin with [`Mcp`] for the protocol and [`tools`] for the list. `cli/mcp.rs` serves it
-//! over stdio, `server/mcp.rs` over HTTP.
+//! [`quoting`]). Begin with [`Mcp`] for the protocol and [`tools`] for the list. `cli/mcp.rs`
+//! serves it over stdio, `server/mcp.rs` over HTTP.
 
 mod cancellation;
 mod defaults;
@@ -59,36 +59,36 @@ in `next` of each answer until `action` is debate_closed. An id may be a slug, i
 
 /// Where calls come from.
 pub trait CallSource: Send + Sync + 'static {
-    /// Who makes a call that has these extensions.
+    /// The caller of a call with these extensions.
     fn caller(&self, call: &Extensions) -> CallerInfo;
 
     /// The time, in milliseconds since 1970.
     fn now(&self) -> i64;
 
-    /// Takes note that an agent has begun a call, so that it is awake. Where its program names a thread in which it
-    /// can be woken (Codex), that is given.
+    /// Notes that an agent has begun a call, so that it is awake. `thread`: where its program
+    /// (Codex) can be woken.
     fn begun(&self, _thread: Option<&str>) {}
 
-    /// Takes note of what an agent has seen. Says whether it is woken for what comes next.
+    /// Notes what an agent has seen. Returns whether it is woken for what comes next.
     fn answered(&self, _thread: Option<&str>, _seen: &SeenInDebate) -> bool {
         false
     }
 }
 
-/// What an agent has seen of a debate after a call.
+/// The newest argument that an agent has seen after a call, and what it can expect.
 #[derive(Debug, Clone)]
 pub struct SeenInDebate {
     /// The debate, as it was named.
     pub debate: String,
     /// The role of the agent.
     pub role: Role,
-    /// The newest argument that it has seen, where the call tells.
+    /// The newest argument that it has seen, if the call shows that.
     pub newest: Option<String>,
-    /// What there is to do in the debate.
+    /// What the agent can expect in the debate.
     pub prospect: Prospect,
 }
 
-/// What there is to do for an agent in a debate.
+/// What an agent can expect in a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prospect {
     /// It has something to read or to do.
@@ -106,7 +106,7 @@ pub struct CallerInfo {
     pub transport: Transport,
     /// What it may call.
     pub scope: Scope,
-    /// Tells its calls from those of others, where one connection carries the calls of many.
+    /// Separates its calls from those of others, if one connection carries the calls of many.
     pub session: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl Mcp {
         self.calls.cancel(session, call);
     }
 
-    /// The tools of the caller of this.
+    /// The tools for the caller of a call with these extensions.
     fn toolbox(&self, context: &RequestContext<RoleServer>) -> Toolbox {
         let CallerInfo { transport, scope, .. } = self.source.caller(&context.extensions);
         Toolbox {
@@ -156,20 +156,21 @@ impl Mcp {
 }
 
 impl Toolbox {
-    /// Takes note of what the agent has seen. Says whether it is woken for what comes next.
+    /// Notes what the agent has seen. Returns whether it is woken for what comes next.
     fn answered(&self, seat: ToolSeat<'_>, newest: Option<String>, prospect: Prospect) -> bool {
         let ToolSeat { debate, role } = seat;
         let seen = SeenInDebate { debate: debate.to_owned(), role, newest, prospect };
         self.source.answered(self.thread.as_deref(), &seen)
     }
 
-    /// The label on what is written: as it was given or set, else the program that calls.
+    /// The label on what is written: the given one, the configured one, or else the program that
+    /// calls.
     fn author(&self, given: Option<String>) -> Option<String> {
         let set = given.or_else(|| self.defaults.author.clone());
         set.or_else(|| self.program.map(|program| program.title().to_owned()))
     }
 
-    /// Answers a call, in which names may stand for ids.
+    /// Answers a call. Resolves names first.
     async fn answer(
         &self,
         tool: Tool,

@@ -1,4 +1,4 @@
-//! The tools that write into a debate: one a move.
+//! The tools that write into a debate: one for each move.
 
 use aw_core::{Action, Kind, PointRules, RequestId, Role, State};
 use uuid::Uuid;
@@ -50,7 +50,7 @@ impl Waiting {
 #[derive(Debug, Clone)]
 struct WriteId {
     id: String,
-    /// Whether the id was made here, not given.
+    /// Whether the id was made here.
     is_made: bool,
 }
 
@@ -206,7 +206,7 @@ impl Toolbox {
             };
             return self.rehearse(ToolSeat { debate: &debate, role }, check, given).await;
         }
-        // Without a target the same words may mean the next dispute.
+        // Without a target the same words may concern the next dispute.
         let id = WriteId::of(input.client_request_id, || {
             derived_id(&debate, role, Kind::Ruling, Some(target.as_deref()?), &input.content)
         });
@@ -308,7 +308,7 @@ impl Toolbox {
         };
         self.answered(seat, Some(next_argument_id_to_wait.0.to_string()), prospect);
         let action = action.unwrap_or(Action::Wait.into());
-        // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
+        // An intervention that was sent before may have been ruled on since. A wait shows that.
         let is_fresh_stop =
             argument.kind == Kind::Intervention.into() && !argument.parked && !replayed;
         let advice = match is_fresh_stop {
@@ -399,7 +399,7 @@ fn asked_points(input: &DebateCreate) -> Result<Option<AskedPoints>, ToolRefusal
     }
 }
 
-/// The refusal of a move, with the call that goes on from there.
+/// The refusal of a move, with the next call.
 fn refused(
     refusal: ToolRefusal,
     seat: ToolSeat<'_>,

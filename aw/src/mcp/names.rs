@@ -1,6 +1,7 @@
-//! Names instead of ids: a slug, the beginning of an id, `@last`, `#5`, the title of a document.
+//! Resolves names: a slug, the beginning of an id, `@last`, `#5`, the title of a document.
 //!
-//! The server finds out what they mean, as for the command line. A call with whole ids sends nothing for it.
+//! The server knows what they mean, as for the command line. A call with whole ids needs no request
+//! for this.
 
 use super::Toolbox;
 use super::refusal::ToolRefusal;
@@ -12,7 +13,7 @@ use crate::api::error::Code;
 const TARGETS: [&str; 2] = ["target_id", "argument_id"];
 
 impl Toolbox {
-    /// Puts whole ids in place of the names in a call.
+    /// Replaces the names in a call by whole ids.
     pub(super) async fn find_ids(&self, given: &mut Arguments) -> Result<(), ToolRefusal> {
         let target = TARGETS.into_iter().find(|field| given.name(field).is_some());
         let document = given.name("document_id");
@@ -28,12 +29,12 @@ impl Toolbox {
             ..Names::default()
         };
         if names.argument.is_some() && names.debate.is_none() {
-            // The tool says that its debate is missing.
+            // The tool reports that its debate is missing.
             return Ok(());
         }
         let found = match self.transport.send(&client::resolve(names)).await {
             Ok(found) => found,
-            // An older server judges the name itself: it knows whole ids only.
+            // An older server knows whole ids only, and refuses the name itself.
             Err(refusal) if *refusal.code() == Code::RouteNotFound => return Ok(()),
             Err(refusal) => {
                 let refusal = refusal.calling("argument_id", target.unwrap_or("argument_id"));

@@ -11,7 +11,7 @@ use super::inputs::{
 use super::tools::Tool;
 use crate::api::advice::{Advice, Step};
 
-/// A call that goes on from here.
+/// The call to make next.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct NextCall {
     /// The tool.
@@ -27,8 +27,8 @@ pub(super) struct NextCall {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NextWait {
     pub(super) deadline: Option<Seconds>,
-    /// The number of the wait that follows a wait, so that no two calls in a row are equal: agent
-    /// hosts stop an agent that repeats a call. None after any other call.
+    /// The number of the next wait, so that no two calls in a row are equal: agent hosts stop an
+    /// agent that repeats a call. None if this call was no wait.
     pub(super) attempt: Option<Whole>,
     /// Whether the move that is made next waits, too.
     pub(super) moves_wait: bool,

@@ -1,4 +1,4 @@
-//! `debate_points`, and what the other tools say about points in our own words.
+//! `debate_points`, and our own words about points in the results of other tools.
 //!
 //! Titles, quotes and statements are the words of others: they stand in quoted blocks.
 

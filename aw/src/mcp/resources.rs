@@ -1,4 +1,4 @@
-//! The resources: the rules that a role goes by, and documents.
+//! The resources: the rules of the roles, and documents.
 
 use aw_core::Role;
 use rmcp::model::{
@@ -21,9 +21,9 @@ const PAGE: u64 = 50;
 /// What a resource is of.
 #[derive(Debug, PartialEq, Eq)]
 enum Named<'a> {
-    /// What a role goes by in debates of this type.
+    /// The rules of a role in debates of this type.
     Rules { role: Role, kind: &'a str },
-    /// What a role goes by in this debate.
+    /// The rules of a role in this debate.
     DebateRules { debate: &'a str, role: Role },
     /// A document, in its newest version or this one.
     Document { document: &'a str, version: Option<u64> },
@@ -51,7 +51,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The forms that addresses of resources have.
+/// The forms of the addresses of resources.
 pub(super) fn templates(scope: Scope) -> Vec<ResourceTemplate> {
     let roles: Vec<&str> = scope.roles().iter().map(|role| role.as_str()).collect();
     let roles = roles.join(", ");
@@ -86,7 +86,7 @@ pub(super) fn templates(scope: Scope) -> Vec<ResourceTemplate> {
 }
 
 impl Toolbox {
-    /// The rules of the built-in types, then documents, if a server is there to ask.
+    /// The rules of the built-in types, and documents if a server is reachable.
     pub(super) async fn resources(
         &self,
         cursor: Option<&str>,
@@ -118,7 +118,7 @@ impl Toolbox {
         Ok(listed)
     }
 
-    /// What is at this address; nothing when there can be nothing.
+    /// The resource at this address, if the address has a known form.
     pub(super) async fn resource(&self, uri: &str) -> Result<ReadResourceResult, ToolRefusal> {
         let language = Language::English;
         let text = match Named::parse(uri) {

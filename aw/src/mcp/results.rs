@@ -1,7 +1,8 @@
-//! The results of the tools. Their schemas are not listed: agents would pay for them in every request.
+//! The results of the tools. Their schemas are not listed, because agents would pay for them in
+//! every request.
 //!
-//! An argument comes without the fields that only matter to a check of the record: agents pay for
-//! every word that they read.
+//! An argument comes without the fields that only a check of the record needs: agents pay for every
+//! word that they read.
 
 use rmcp::model::JsonObject;
 use serde::Serialize;
@@ -31,7 +32,7 @@ pub(super) struct ToolArgument {
     pub(super) kind: KindText,
     /// Whose it is.
     pub(super) role: RoleText,
-    /// A label of who wrote it.
+    /// The author's label.
     pub(super) author: Option<String>,
     /// What it answers.
     pub(super) parent_id: Option<ArgumentIdText>,
@@ -74,7 +75,7 @@ pub(super) struct Written {
     pub(super) action: ActionText,
     /// The call to make now.
     pub(super) next: Option<NextCall>,
-    /// Other calls that could be made instead.
+    /// Other calls that are possible.
     pub(super) alternatives: Vec<NextCall>,
     /// The debate.
     pub(super) debate_id: DebateIdText,
@@ -116,7 +117,7 @@ pub(super) struct Written {
     pub(super) quoted: &'static str,
 }
 
-/// What a move would lead to, which was judged and not made.
+/// The result of judging a move without making it.
 #[derive(Debug, Serialize)]
 pub(super) struct MoveCheck {
     /// Always true: nothing was written.
@@ -171,13 +172,13 @@ pub(super) struct Waited {
     pub(super) status: Status,
     /// What happened.
     pub(super) message: String,
-    /// What the role should do now; unknown when the server was lost.
+    /// What the role should do now; unknown if the server was lost.
     pub(super) action: Option<ActionText>,
     /// The call to make now; none once the debate is closed or patience is over.
     pub(super) next: Option<NextCall>,
     /// `timeout`: the call that waits on.
     pub(super) retry: Option<NextCall>,
-    /// Other calls that could be made instead.
+    /// Other calls that are possible.
     pub(super) alternatives: Vec<NextCall>,
     /// The debate.
     pub(super) debate_id: String,
@@ -233,9 +234,9 @@ pub(super) struct Context {
     pub(super) action: Option<ActionText>,
     /// The call to make now, where a role was given.
     pub(super) next: Option<NextCall>,
-    /// Other calls that could be made instead.
+    /// Other calls that are possible.
     pub(super) alternatives: Vec<NextCall>,
-    /// What else there is to know.
+    /// A remark.
     pub(super) hint: Option<String>,
     /// The debate.
     pub(super) debate: Debate,
@@ -283,7 +284,7 @@ pub(super) struct Debates {
     pub(super) quoted: &'static str,
 }
 
-/// A version of a document that was kept.
+/// A version of a document that was stored.
 #[derive(Debug, Serialize)]
 pub(super) struct Kept {
     /// What happened.
@@ -298,7 +299,7 @@ pub(super) struct Kept {
     pub(super) summary: String,
     /// When it was kept.
     pub(super) created_at: Stamp,
-    /// Whether it had been kept before.
+    /// Whether an earlier call had stored it.
     pub(super) replayed: bool,
     /// The request that kept it.
     pub(super) client_request_id: String,
@@ -317,7 +318,7 @@ pub(super) struct Document {
     pub(super) summary: String,
     /// A label of who wrote it.
     pub(super) author: Option<String>,
-    /// Whatever the author kept with it.
+    /// The author's own data.
     pub(super) metadata: Map<String, Value>,
     /// When it was kept.
     pub(super) created_at: Stamp,

@@ -1,5 +1,5 @@
-//! The arguments of a call, parsed into the struct of its tool, or refused in words that name the
-//! argument.
+//! Parses the arguments of a call into the struct of its tool, or returns a refusal that names the
+//! wrong argument.
 
 use aw_core::Role;
 use rmcp::model::JsonObject;
@@ -21,7 +21,8 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// These, unless one of them is no argument of this tool. Nulls and empty texts count as left out.
+    /// The arguments, unless this tool does not have one of them. Nulls and empty texts count as
+    /// absent.
     pub(super) fn of(tool: Tool, given: Option<JsonObject>) -> Result<Self, ToolRefusal> {
         let mut given = given.unwrap_or_default();
         given.retain(|_, value| !value.is_null() && value != "");
@@ -41,7 +42,7 @@ impl Arguments {
         self.given.get(field)?.as_str()
     }
 
-    /// An argument that is a name and no whole id. A new debate gets its id from the caller.
+    /// An argument that is a name and not a whole id. The caller chooses the id of a new debate.
     pub(super) fn name(&self, field: &str) -> Option<&str> {
         let text = self.text(field).filter(|_| self.tool != Tool::DebateCreate);
         text.filter(|text| Uuid::try_parse(text).is_err())
@@ -83,7 +84,7 @@ impl Arguments {
         NextCall::new(self.tool, &self.given).with_your(&["content"]).without("debate_id")
     }
 
-    /// Adds the call that goes on from here to a refusal of this call.
+    /// Adds the next call to a refusal of this call.
     pub(super) fn lead_on(&self, refusal: ToolRefusal) -> ToolRefusal {
         let written = ["content", "title", "type", "summary", "role"];
         let wrong = refusal.field().filter(|field| written.contains(field));
@@ -103,7 +104,7 @@ impl Arguments {
         }
     }
 
-    /// The role in which a caller of this scope calls, if it said one.
+    /// The role in which a caller of this scope calls, if the call names one.
     pub(super) fn role(&self, scope: Scope) -> Result<Option<Role>, ToolRefusal> {
         let text = match self.given.get("role") {
             None => return Ok(scope.role()),
@@ -130,7 +131,7 @@ impl Arguments {
         }
     }
 
-    /// The role, where there must be one.
+    /// The role, which must be known.
     pub(super) fn own_role(&self, scope: Scope) -> Result<Role, ToolRefusal> {
         self.role(scope)?.ok_or_else(|| {
             ToolRefusal::input("role", format!("`role` is missing: {}", self.roles()))

@@ -1,4 +1,4 @@
-//! The tools: one a move, named after the commands of `aw` and offered by the same policy.
+//! The tools: one for each move, named after the commands of `aw`, with the same policy.
 
 use aw_core::Role;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
@@ -27,7 +27,7 @@ pub(super) enum Tool {
     DocsDiff,
 }
 
-/// What is listed and may be called.
+/// The tools that are listed and may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// What this role may use.
@@ -59,7 +59,7 @@ impl Scope {
                 Users::Everybody | Users::Debaters | Users::Proposer => true,
                 Users::Arbitrator | Users::Person => false,
             },
-            // To wait is to be awaited, as one of the roles.
+            // A wait needs a role.
             (Scope::Observer, command) => {
                 command.users() == Users::Everybody && tool != Tool::DebateWait
             }
@@ -192,11 +192,11 @@ impl Tool {
             | Tool::DocsGet
             | Tool::DocsList
             | Tool::DocsDiff => (true, true),
-            // The same words to the same target are recognised and written once.
+            // The server recognises the same words to the same target and writes them once.
             Tool::DebateSubmit | Tool::DebateAppeal | Tool::DebateRequestCompletion => {
                 (false, true)
             }
-            // A text that equals the newest version is not kept twice.
+            // A text that equals the newest version is not stored again.
             Tool::DocsSubmit => (false, true),
             // Without an id of the caller's own each call writes again.
             Tool::DebateCreate
@@ -204,7 +204,7 @@ impl Tool {
             | Tool::DebateIntervention
             | Tool::DocsCreate => (false, false),
         };
-        // The record is only ever added to, and nothing outside it is touched.
+        // Calls only add to the record, and change nothing outside it.
         ToolAnnotations::with_title(self.title())
             .read_only(read_only)
             .destructive(false)

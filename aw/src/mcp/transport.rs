@@ -12,8 +12,8 @@ use crate::api::client::{Call, Request};
 use crate::api::http::{BUDGET, Data, Trouble};
 use crate::api::in_process::InProcess;
 
-/// How long one question of a wait over the network is held: the server forgets a client that gave
-/// up within this time.
+/// How long the server holds one request of a wait over the network. It notices within this time
+/// that the client has given up.
 const SLICE: Duration = Duration::from_secs(2);
 
 /// A server elsewhere.
@@ -21,8 +21,8 @@ pub trait ApiServer: Send + Sync + 'static {
     /// The data of its answer, within this time. It blocks.
     fn call(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal>;
 
-    /// Asks a server once more that was there. A server that is gone is not started: its user may have
-    /// stopped it on purpose.
+    /// Asks again a server that was there. Does not start one: its user may have stopped it on
+    /// purpose.
     fn call_again(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal>;
 
     /// How a server that is lost comes back, in words.
@@ -32,7 +32,7 @@ pub trait ApiServer: Send + Sync + 'static {
     fn url(&self) -> Option<String>;
 }
 
-/// The transport of a caller's requests.
+/// How a caller's requests reach the API.
 #[derive(Clone)]
 pub enum Transport {
     /// Over the network, on a thread that may block.
@@ -68,7 +68,7 @@ impl Transport {
         self.send_by(request, move |server, call| server.call(call, within)).await
     }
 
-    /// Sends a request to a server that was there.
+    /// Sends a request again to a server that was there.
     pub(super) async fn send_again<A: DeserializeOwned + Send + 'static>(
         &self,
         request: &Request<A>,
@@ -107,12 +107,12 @@ impl Transport {
     pub(super) fn slice(&self) -> Duration {
         match self {
             Transport::Http(_) => SLICE,
-            // A caller that gives up takes its question along.
+            // When the caller gives up, its request ends with it.
             Transport::InProcess(_) => Duration::from_secs(60),
         }
     }
 
-    /// Whether a server is there that need not be looked for or started.
+    /// Whether the server is known to be there.
     pub(super) fn is_there(&self) -> bool {
         match self {
             Transport::Http(server) => server.url().is_some(),

@@ -23,10 +23,10 @@ use crate::api::error::Code;
 use crate::api::http::BUDGET;
 use crate::api::types::{News, Nothing, OutcomeText, Poll};
 
-/// How often a caller that wants progress gets it.
+/// The time between two reports of progress.
 const PROGRESS: Duration = Duration::from_secs(10);
 
-/// How long a wait lasts with progress and without it: hosts end silent calls after a minute and more.
+/// How long a wait lasts with progress and without: hosts end silent calls after a minute and more.
 const WITH_PROGRESS: Duration = Duration::from_secs(110);
 const SILENT: Duration = Duration::from_secs(50);
 
@@ -49,7 +49,7 @@ pub(super) struct WaitListener {
     pub(super) peer: Peer<RoleServer>,
 }
 
-/// A wait, as it was asked for.
+/// A wait with its arguments.
 struct Wait<'a> {
     seat: ToolSeat<'a>,
     after: Option<&'a str>,
@@ -106,7 +106,7 @@ impl Toolbox {
         let mut known: Option<Nothing> = None;
         let mut lost;
         let last = (ends + GRACE).max(began + FIRST);
-        // The first question is answered at once: it tells whether the server is there at all.
+        // The server answers the first request at once, which shows whether it is there.
         let mut hold = Duration::ZERO;
         loop {
             let asked = Instant::now();
@@ -122,7 +122,7 @@ impl Toolbox {
                 Ok(Poll::Nothing(nothing)) => {
                     known = Some(nothing);
                     lost = false;
-                    // A server that is about to stop holds nothing any more.
+                    // A stopping server does not hold requests.
                     if asked.elapsed() + Duration::from_millis(100) < hold {
                         if let Transport::InProcess(_) = self.transport {
                             return Ok(self.timeout(&wait, known.as_ref(), lost, began.elapsed()));
@@ -130,7 +130,7 @@ impl Toolbox {
                         pause = PAUSE;
                     }
                 }
-                // Once it was there it may come back. One that hangs takes all the time there is.
+                // A server that was there may come back. One that hangs uses up all the time.
                 Err(refusal)
                     if refusal.code().is_passing()
                         && (known.is_some() || Instant::now() >= last) =>
@@ -208,7 +208,7 @@ impl Toolbox {
         with_titles(answer, &waited.points)
     }
 
-    /// A time-out is not a failure: it says how to go on, and when to stop.
+    /// The answer after a time-out: how to go on, and when to stop. It is not a failure.
     fn timeout(
         &self,
         wait: &Wait<'_>,
@@ -271,7 +271,7 @@ impl<'a> Wait<'a> {
         NextCall::wait(self.seat, self.after, self.next_wait)
     }
 
-    /// A refusal with how to go on.
+    /// A refusal, with how to go on.
     fn refused(&self, refusal: ToolRefusal) -> ToolRefusal {
         let refusal = refusal.with_id("debate_id", self.seat.debate);
         if refusal.code().is_passing() {

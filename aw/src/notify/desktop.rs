@@ -1,4 +1,4 @@
-//! Desktop notifications, by the program that the desktop has for them.
+//! Desktop notifications, by the desktop's own program.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use crate::programs;
 /// How long the program may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it is looked at meanwhile.
+/// The time between two looks at the program.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest text that a desktop shows.

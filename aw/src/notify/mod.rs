@@ -1,7 +1,7 @@
-//! Tells people outside of the page: when a debate needs a ruling, and when it is closed.
+//! Notifies people outside of the page: when a debate needs a ruling, and when it is closed.
 //!
-//! One task follows the record, as a page does. Each way of telling has a thread and a short queue of its own: a
-//! way that is slow or away loses news, and never holds the server.
+//! One task follows the record, as a page does. The desktop and the webhook have a thread and a
+//! short queue each: a slow or unreachable one loses news, and never holds the server.
 
 mod desktop;
 mod webhook;

@@ -1,4 +1,4 @@
-//! A webhook: the news as JSON, signed, sent again while the receiver is away.
+//! A webhook: sends the news as signed JSON, with retries while the receiver is unreachable.
 
 use std::io::ErrorKind;
 use std::thread;
@@ -50,7 +50,7 @@ impl Sender {
             .tls_config(TlsConfig::builder().root_certs(roots).build())
             .http_status_as_error(false)
             .proxy(proxy)
-            // The news are for this URL and for no other.
+            // A redirect is not followed: the news are for this URL alone.
             .max_redirects(0)
             .timeout_global(Some(PATIENCE))
             .user_agent(concat!("aw/", env!("CARGO_PKG_VERSION")))
@@ -58,7 +58,7 @@ impl Sender {
         Sender { agent: config.into(), target }
     }
 
-    /// Sends news, again and again while the receiver is away; logs it where nothing helps.
+    /// Sends news, with retries. Logs it if none succeeds.
     pub(super) fn send(&self, news: &Notification) {
         let body = news.json(self.target.topic.as_deref());
         let host = self.target.host();

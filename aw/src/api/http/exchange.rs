@@ -22,7 +22,8 @@ const SLOWEST: f64 = 64.0 * 1024.0;
 /// How much longer than the time limit an answer may take, however quickly it arrives.
 const LONGEST_EXTENSION: Duration = Duration::from_secs(600);
 
-/// The longest pause that a server can ask for. A hostile one asks for centuries, which no clock can add.
+/// The longest pause that a server can ask for. A hostile server asks for centuries, which no clock
+/// can add.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// A longer body is sent only after the server has agreed to take it.
@@ -60,13 +61,13 @@ impl Reply {
                 Trouble::Busy(Box::new(error.into()), pause)
             }
             (Some(Envelope { error, .. }), _) => refused(error),
-            // A proxy takes less than the server behind it.
+            // A proxy accepts shorter bodies than the server behind it.
             (None, 413) => refused(json!({
                 "code": Code::ContentTooLarge,
                 "message": "a proxy in front of the server refuses a request of this length",
                 "suggestion": "Shorten the text, or ask the operator of the proxy to allow longer requests",
             })),
-            // A proxy says so of the server behind it, for instance during a restart.
+            // A proxy answers this for the server behind it, for instance during a restart.
             (None, 502..=504) => Trouble::Unreachable(Lost {
                 why: format!("a proxy in front of it answered {status}"),
                 timed_out: false,

@@ -35,7 +35,7 @@ pub(super) fn is_its_answer(call: &Call, data: &Value) -> bool {
     }
 }
 
-/// Its answer as ours would be printed, or why it cannot be.
+/// Its answer in our form, or why there is none.
 pub(super) fn adapted(call: &Call, mut data: Value) -> Result<Value, Value> {
     match &call.operation {
         Operation::Poll { role } => return Ok(polled(role, data)),
@@ -61,7 +61,7 @@ pub(super) fn is_its_refusal(refused: &Refused) -> bool {
     refused.data.code == Code::Unknown("HTTP_ERROR".to_owned())
 }
 
-/// Its refusal as ours would be.
+/// Its refusal in our form.
 pub(super) fn explained(call: &Call, status: u16, refused: Refused) -> Value {
     let said = &refused.data.message;
     match (&refused.data.code, &call.operation) {
@@ -193,7 +193,7 @@ fn complete_argument(argument: &mut Value) {
     complete_time(&mut argument["created_at"]);
 }
 
-/// It calls some debates otherwise than by a UUID.
+/// Its debates may have ids that are not UUIDs.
 fn complete_id(id: &mut Value) {
     if let Some(name) = id.as_str()
         && name.parse::<DebateId>().is_err()

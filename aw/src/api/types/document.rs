@@ -24,7 +24,7 @@ pub struct SubmitDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
-    /// Whatever the author keeps with it.
+    /// The author's own data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
@@ -43,23 +43,23 @@ pub struct Version {
     pub version: u64,
     /// What it changes.
     pub summary: String,
-    /// A label of who wrote it.
+    /// The author's label.
     #[schema(required = true)]
     pub author: Option<String>,
-    /// Whatever the author kept with it.
+    /// The author's own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
     /// When it was kept.
     pub created_at: Stamp,
 }
 
-/// The answer to a document or a version that was sent.
+/// The answer to a new document or version.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct KeptVersion {
     /// The version.
     #[serde(flatten)]
     pub version: Version,
-    /// Whether it had been kept before.
+    /// Whether an earlier request had stored it.
     pub replayed: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct VersionList {
     pub document_id: DocumentIdText,
     /// The page.
     pub versions: Vec<Version>,
-    /// How many there are in all.
+    /// The total number.
     pub total: u64,
     /// When the document was deleted.
     #[schema(required = true)]
@@ -97,9 +97,9 @@ pub struct VersionList {
 pub struct DocumentList {
     /// The page.
     pub documents: Vec<DocumentListed>,
-    /// How many there are in all.
+    /// The total number.
     pub total: u64,
-    /// Whether `total` counted to the end.
+    /// Whether `total` is exact.
     pub total_is_exact: bool,
 }
 
@@ -131,6 +131,6 @@ pub struct Diff {
     pub from: u64,
     /// The newer side.
     pub to: u64,
-    /// A unified diff of the author's words; empty when the texts are the same.
+    /// A unified diff. Its lines are the author's words. Empty if the texts are equal.
     pub diff: String,
 }

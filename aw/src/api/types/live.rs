@@ -16,7 +16,7 @@ pub enum ServerEvent {
     InitialState {
         /// The debate.
         debate: Debate,
-        /// All arguments, or those after the one that was named.
+        /// All arguments, or those after the requested seq.
         arguments: Vec<ArgumentEvent>,
         /// Who is there.
         presence: Presence,
@@ -34,7 +34,7 @@ pub enum ServerEvent {
         #[serde(flatten)]
         points: Points,
     },
-    /// A role began or ceased to wait.
+    /// A role began or stopped waiting, or its label has changed.
     Presence {
         /// The debate.
         debate_id: DebateIdText,
@@ -43,14 +43,14 @@ pub enum ServerEvent {
     },
     /// A debate was opened; only for sockets that follow all debates.
     DebateCreated(Box<DebateEvent>),
-    /// Something was written into a debate; only for sockets that follow all debates.
+    /// A debate was changed; only for sockets that follow all debates.
     DebateUpdated(Box<DebateEvent>),
     /// The debate was deleted; a socket that follows only this one closes.
     DebateDeleted {
         /// The debate.
         debate_id: DebateIdText,
     },
-    /// What the client sent was refused.
+    /// The server refused what the client sent.
     Error {
         /// Why.
         error: Box<Error>,
@@ -63,7 +63,7 @@ pub struct ArgumentEvent {
     /// The argument.
     #[serde(flatten)]
     pub argument: Argument,
-    /// How the page draws it, for a socket that asked for that.
+    /// The argument as the page shows it, for a socket that asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
 }

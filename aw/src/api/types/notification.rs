@@ -1,4 +1,4 @@
-//! News for people outside of the page, in fields that Slack (`text`) and ntfy (`topic`, `title`, `message`,
+//! A notification for people, in fields that Slack (`text`) and ntfy (`topic`, `title`, `message`,
 //! `click`) read too.
 
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Notification {
     pub event: Happening,
     /// What happened, in words.
     pub title: String,
-    /// Which debate it is, and how it ended.
+    /// Which debate it is about, and how that ended.
     pub message: String,
     /// The page of the debate.
     pub click: String,
@@ -32,17 +32,17 @@ pub struct Notification {
     pub debate_title: String,
     /// Its state.
     pub debate_state: StateText,
-    /// How it ended, once it has.
+    /// How it ended, if it is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeText>,
-    /// The number of its newest argument. With `debate_id` it names these news.
+    /// The number of its newest argument. Together with `debate_id` it identifies the notification.
     pub argument_seq: u64,
     /// When that was written.
     pub at: Stamp,
 }
 
 impl Notification {
-    /// The JSON that is sent, with a topic for ntfy if there is one.
+    /// The JSON that is sent, with a topic if the receiver is ntfy.
     pub fn json(&self, topic: Option<&str>) -> String {
         #[derive(Serialize)]
         struct Sent<'a> {
@@ -53,7 +53,7 @@ impl Notification {
             news: &'a Notification,
         }
         let text = format!("{}: {}\n{}", self.title, self.message, self.click);
-        // Slack would obey what is between angle brackets.
+        // Slack treats text between angle brackets as markup.
         let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         serde_json::json!(Sent { topic, text, news: self }).to_string()
     }

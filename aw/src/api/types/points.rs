@@ -83,7 +83,7 @@ impl ToSchema for AskedPoints {
     }
 }
 
-/// Reads a field that is there, though it may be null.
+/// Reads a field that may be null.
 pub(super) fn present<'de, T, D>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     T: Deserialize<'de>,

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::{ArgumentIdText, DebateIdText, DocumentIdText, KindText, RoleText, StateText};
 
-/// `GET /resolve`: what each name means. A name that was not asked for is absent.
+/// `GET /resolve`: what each name means. A name that the request lacks is absent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct Resolved {
     /// The debate.
@@ -59,7 +59,7 @@ pub struct ResolvedDocument {
     pub summary: String,
 }
 
-/// Something that an ambiguous name may mean.
+/// One of several meanings of a name.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Candidate {
     /// Its id.

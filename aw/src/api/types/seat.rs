@@ -10,13 +10,13 @@ use super::{DebateIdText, Stamp};
 pub struct CreateToken {
     /// `proposer`, `opponent`, `arbitrator` or `observer`.
     pub role: String,
-    /// The only debate that it is for; without it any.
+    /// The only debate that it is for; without one it is for every debate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<String>,
     /// Its name: at most 80 characters. Everybody sees it on the arguments that the token writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Seconds for which it is good; without it until it is revoked.
+    /// The seconds for which it is valid; without them it is valid until it is revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<u64>,
 }
@@ -36,7 +36,7 @@ pub struct Seat {
     pub debate_id: Option<DebateIdText>,
     /// When it was made.
     pub created_at: Stamp,
-    /// When it ceases to be good.
+    /// When it expires.
     #[schema(required = true)]
     pub expires_at: Option<Stamp>,
     /// When it was taken back.
@@ -44,7 +44,7 @@ pub struct Seat {
     pub revoked_at: Option<Stamp>,
 }
 
-/// A new seat with its token, which is shown this once.
+/// A new seat with its token, which is shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct NewToken {
     /// The token itself.
@@ -52,9 +52,9 @@ pub struct NewToken {
     /// Its seat.
     #[serde(flatten)]
     pub seat: Seat,
-    /// Whether this server asks for tokens at all.
+    /// Whether this server requires tokens.
     pub wanted: bool,
-    /// Where others reach the server, if its settings say so.
+    /// The URL at which others reach the server, if its settings name one.
     #[schema(required = true)]
     pub public_url: Option<String>,
 }
@@ -66,14 +66,14 @@ pub struct TokenList {
     pub tokens: Vec<Seat>,
     /// How many there are.
     pub total: u64,
-    /// Whether this server asks for tokens at all.
+    /// Whether this server requires tokens.
     pub wanted: bool,
 }
 
 /// Asks for a link that signs a browser in.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct CreateLink {
-    /// The page to come to, for instance `/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e`.
+    /// The page that it leads to, for instance `/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
@@ -81,9 +81,9 @@ pub struct CreateLink {
 /// A link that signs a browser in, once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Link {
-    /// Path and query, to be put behind the server's address.
+    /// Path and query, to be appended to the server's address.
     pub path: String,
-    /// When it ceases to be good.
+    /// When it expires.
     #[schema(required = true)]
     pub expires_at: Option<Stamp>,
 }

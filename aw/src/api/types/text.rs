@@ -1,4 +1,4 @@
-//! Values that travel as text: words of the protocol, ids, times.
+//! Values that are sent as text: words of the protocol, ids, times.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -34,8 +34,8 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     }
 }
 
-/// A word of the protocol. A newer server may send a word that this version does not know: the client
-/// keeps it as it came.
+/// A word of the protocol. A newer server may send a word that this version does not know. The
+/// client keeps it as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word<T> {
     /// A word that this version knows.
@@ -45,7 +45,7 @@ pub enum Word<T> {
 }
 
 impl<T: Copy> Word<T> {
-    /// The value, unless this version does not know the word.
+    /// The value, if this version knows the word.
     pub fn known(&self) -> Option<T> {
         match self {
             Word::Known(value) => Some(*value),
@@ -82,7 +82,7 @@ impl<'de, T: FromStr> Deserialize<'de> for Word<T> {
     }
 }
 
-/// Shorter names, under which the description of the API knows them too.
+/// Short names for them, which the description of the API uses too.
 macro_rules! texts {
     ($($name:ident = $text:ident<$inner:ident>),+ $(,)?) => {$(
         #[doc = concat!("A [`", stringify!($inner), "`] as text.")]
@@ -134,7 +134,7 @@ impl FromStr for Stamp {
 
 impl Serialize for Stamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // At once: each piece of it would be looked at for what must be escaped.
+        // In one call: a serializer scans each piece for characters to escape.
         serializer.serialize_str(&self.to_string())
     }
 }

@@ -1,12 +1,11 @@
-//! Whether the record is as it was written.
+//! The results of verifying the record.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{DebateIdText, DocumentIdText, HashText, Stamp, StateText};
 
-/// `GET /debates/{id}/verify`: a debate that is as it was written. One that is not is
-/// `RECORD_DAMAGED`.
+/// `GET /debates/{id}/verify`: a debate that is as it was written. Any other is `RECORD_DAMAGED`.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct VerifiedDebate {
     /// Always true.
@@ -17,8 +16,8 @@ pub struct VerifiedDebate {
     pub arguments: u64,
     /// The hash of its MOTION.
     pub first_hash: HashText,
-    /// The hash of its newest argument, which stands for all of them: noted elsewhere, it also
-    /// tells when all of them were rewritten.
+    /// The hash of its newest argument, which covers all of them. Kept elsewhere, it also reveals a
+    /// rewritten debate.
     pub head_hash: HashText,
     /// The seal over its title, type, policy, date and rules.
     pub seal: HashText,
@@ -68,9 +67,9 @@ pub struct PurgePreview {
 /// `POST /debates/{id}/purge`
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct PurgeDebate {
-    /// Must be true: nothing brings the texts back.
+    /// Must be true: the texts cannot be restored.
     pub confirm: bool,
-    /// Whether the documents go too that no other debate cites.
+    /// Whether to remove the documents too that no other debate cites.
     #[serde(default)]
     pub documents: bool,
 }
@@ -90,17 +89,17 @@ pub struct Purged {
 /// `GET /verify`: a piece of the whole record, deleted debates and documents included.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct VerifiedPiece {
-    /// So many debates were looked at.
+    /// The number of debates that were checked.
     pub verified_debates: u64,
-    /// So many of their arguments are as they were written.
+    /// The number of their arguments that are as they were written.
     pub verified_arguments: u64,
-    /// So many documents were looked at.
+    /// The number of documents that were checked.
     pub verified_documents: u64,
-    /// So many of their versions are as they were kept.
+    /// The number of their versions that are as they were stored.
     pub verified_versions: u64,
-    /// What is not as it was written: of each debate and document the first.
+    /// What is damaged: the first damage of each debate and document.
     pub damaged: Vec<Damaged>,
-    /// So many debates and documents are still to be looked at.
+    /// How many debates and documents are left to check.
     pub left: u64,
     /// The `after` of the next piece, unless this was the last.
     #[schema(required = true)]
