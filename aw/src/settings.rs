@@ -49,8 +49,8 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The prefixes of our variables.
 const OURS: [&str; 3] = ["AW_", "AWEAVE_", "DEBATE_"];
 
-/// The environment of this process. It is an error if one of our variables, or of `others`, is not UTF-8:
-/// otherwise it would count as not set, and a server might start without its token.
+/// The environment of this process. A variable of ours, or one of `others`, that is not UTF-8 is an
+/// error: otherwise it would count as not set, and a server might start without its token.
 pub fn environment(others: &[&str]) -> Result<impl Fn(&str) -> Option<String>, BadSetting> {
     must_be_text(std::env::vars_os(), others)?;
     Ok(|name: &str| std::env::var(name).ok())

@@ -33,7 +33,8 @@ fn lower_priority() {
 
     /// About a tenth of the time of a thread that serves, when both want the same core.
     const NICENESS: i32 = 10;
-    // Linux gives every thread its own priority. Without it, long work is only less polite.
+    // On Linux each thread has its own priority. If it cannot be set, long work competes with the
+    // other threads.
     let _ = setpriority_process(Some(gettid()), NICENESS);
 }
 

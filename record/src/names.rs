@@ -10,7 +10,7 @@ use crate::DebateListed;
 pub enum DebateName {
     /// A slug, the beginning of an id, or an id in the older system.
     Text(String),
-    /// The one that changed last: of the project, if that has any.
+    /// The one that changed last: of the project, if the project has any.
     Last,
     /// The only one of the project that is open.
     OnlyOpen {
@@ -37,7 +37,7 @@ pub enum ArgumentName {
     Prefix(IdPrefix),
     /// The newest of its debate.
     Last,
-    /// The newest of the other roles that was not parked.
+    /// The newest argument of the other roles that was not parked.
     AnsweredBy(Role),
 }
 

@@ -1,4 +1,4 @@
-//! The agents of a run: which program plays which seat.
+//! Finds the agents of a run: the program for each seat.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,7 +12,8 @@ use crate::files;
 use crate::programs;
 use crate::settings::RunSettings;
 
-/// How long a program may take to say its version. On a busy machine opencode takes more than 10 s.
+/// How long a program may take to print its version. On a busy machine opencode takes more than 10
+/// s.
 const INTRODUCTION: Duration = Duration::from_secs(60);
 
 /// The longest file of settings that is read.
@@ -40,13 +41,13 @@ pub struct Agent {
     pub model: Option<String>,
     /// The family that it counts to: two agents of one family make the same mistakes.
     pub family: String,
-    /// The version that the program says.
+    /// The version that the program prints.
     pub version: Option<String>,
     /// The MCP servers that its program would start.
     pub(super) mcp_servers: Vec<String>,
 }
 
-/// Why there is no such agent.
+/// Why an agent cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAgent {
     /// What is wrong.
@@ -115,7 +116,8 @@ impl Agent {
         })
     }
 
-    /// Proposer and opponent: those that were asked for, else the first programs found, of two families.
+    /// Proposer and opponent: the agents that the user named, otherwise the first programs found,
+    /// of two families.
     pub fn pair(
         proposer: Option<&str>,
         opponent: Option<&str>,
@@ -162,8 +164,9 @@ impl Agent {
         }
     }
 
-    /// Introduces all agents: different programs at the same time, and each program once. Two processes
-    /// that begin in a new home set it up at the same time, which opencode does not always survive.
+    /// Asks all agents for version and MCP servers: different programs at the same time, each
+    /// program once. Two processes that start in a new home set it up at the same time, which
+    /// opencode does not always survive.
     pub(super) fn introduce_all<'a>(
         agents: impl IntoIterator<Item = &'a mut Agent>,
         environment: &AgentEnvironment,
@@ -181,7 +184,7 @@ impl Agent {
         })
     }
 
-    /// Introduces the agent: asks the program for its version and for its MCP servers. A command has neither.
+    /// Asks the program of the agent for its version and its MCP servers. A command has neither.
     pub(super) fn introduce(&mut self, environment: &AgentEnvironment) -> Result<(), NoAgent> {
         if self.program == AgentProgram::Command {
             return Ok(());
@@ -194,7 +197,7 @@ impl Agent {
             if let Some(arguments) = self.program.mcp_list() {
                 let list = output_of(&self.path, arguments, &environment);
                 let names = list.and_then(|list| self.program.mcp_servers_from(&list));
-                // With a server of its user an agent could play another seat.
+                // An MCP server of its user could let an agent play another seat.
                 self.mcp_servers = names.ok_or_else(|| NoAgent {
                     message: format!(
                         "{} does not list its MCP servers, which a run must switch off",
@@ -292,7 +295,7 @@ fn located(file: &str) -> Option<PathBuf> {
     }
 }
 
-/// Introduces agents of one program. Those with the same variables get the same answers.
+/// Asks agents of one program. Those with the same variables get the same answers.
 fn introduce_in_turn(
     seats: &mut [&mut Agent],
     environment: &AgentEnvironment,
@@ -311,7 +314,7 @@ fn introduce_in_turn(
     Ok(())
 }
 
-/// What a program prints for these arguments, if it ends in time.
+/// The output of a program with these arguments, if it ends in time.
 fn output_of(program: &Path, arguments: &[&str], environment: &AgentEnvironment) -> Option<String> {
     let mut child = std::process::Command::new(program)
         .args(arguments)

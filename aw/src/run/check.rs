@@ -1,4 +1,5 @@
-//! Checks the programs and files that a run would use; with one tiny turn of each program, if that is wanted.
+//! Checks the programs and files that a run would use, on request with one tiny turn of each
+//! program.
 
 use std::fs;
 use std::io;

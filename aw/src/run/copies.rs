@@ -1,11 +1,11 @@
-//! The files of a run: what it copies, the copy of each seat, and the results beside the plan.
+//! The files of a run: the source, the copy of each seat, and the results beside the plan.
 //!
-//! Everything here may be hostile: the repository, the plan and all that an agent has left in its copy. So
-//! nothing here follows a link in a project or in a copy, writes into a file that exists, or runs git in a copy.
-//! It prints nothing, and it blocks.
+//! Everything here may be hostile: the repository, the plan, and whatever an agent leaves in its
+//! copy. So this code follows no link in a project or a copy, writes into no existing file, and
+//! runs no git in a copy. It prints nothing, and it blocks.
 //!
-//! Begin with [`CopySource::of`], then [`CopySource::make_base`]. Each turn calls [`refresh`], [`taken_plan`] and
-//! [`changed_files`]; the end calls [`write_back`] and [`write_new`].
+//! Begin with [`CopySource::of`], then [`CopySource::make_base`]. Each turn calls [`refresh`],
+//! [`taken_plan`] and [`changed_files`]; the end calls [`write_back`] and [`write_new`].
 
 mod beneath;
 mod error;

@@ -1,4 +1,4 @@
-//! Takes turn after turn until the debate is closed or the run must stop.
+//! Plays one turn after the other until the debate is closed or the run must stop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -21,16 +21,16 @@ const ALL_ARGUMENTS: u64 = 1_000;
 /// How long the server holds a wait.
 const HOLD: Duration = Duration::from_secs(20);
 
-/// The time between two looks at the user's wishes.
+/// The time between two checks whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The time between two looks at a debate while a program works.
+/// The time between two reads of the debate while a program works.
 const GLANCE: Duration = Duration::from_secs(2);
 
 /// The time between two signs that a program works, which last a minute.
 const SIGN: Duration = Duration::from_secs(20);
 
-/// The most RULINGs of an agent in a run. After them a person is asked.
+/// The most RULINGs of an agent in a run. After that the run asks a person.
 const RULINGS: u32 = 3;
 
 /// The debate as a seat sees it on its move.
@@ -60,7 +60,7 @@ impl Runner {
                 Some(State::AwaitingOpponent) => Role::Opponent,
                 Some(State::AwaitingProposer) => Role::Proposer,
                 Some(State::AwaitingArbitrator | State::InterventionPending) => Role::Arbitrator,
-                // A newer server knows a state that this version cannot play.
+                // A newer server has a state that this version cannot play.
                 None => {
                     self.hold(&newest)?;
                     continue;
@@ -112,7 +112,7 @@ impl Runner {
         Ok(Floor { target, said, points, documents })
     }
 
-    /// What the proposer should do, by the server's advice.
+    /// The proposer's move by the server's advice.
     fn course(&self) -> Result<Course, RunStopped> {
         let floor = self.news(Role::Proposer)?;
         let advice = floor.points.ledger.and_then(|ledger| ledger.advice);
@@ -134,7 +134,7 @@ impl Runner {
         Ok(self.debate_is_over() && self.context()?.debate.state.known() == Some(State::Closed))
     }
 
-    /// Sends a request; a lost server is asked again for a while.
+    /// Sends a request. If the server is lost, tries again for a while.
     pub(super) fn ask<A: serde::de::DeserializeOwned>(
         &self,
         request: &Request<A>,
@@ -150,7 +150,7 @@ impl Runner {
         server::ask(&*self.line, request, &move || stop.asked() < 2)
     }
 
-    /// The end of a run without a server, or without its consent.
+    /// The end of a run because the server is lost or refuses.
     pub(super) fn no_server(&self, trouble: &Trouble) -> RunStopped {
         let (exit, detail) = match trouble {
             Trouble::Refused(refused) if refused.data.code == Code::AuthFailed => {
@@ -200,7 +200,7 @@ impl Runner {
         })
     }
 
-    /// Waits until somebody else has moved.
+    /// Waits until another role has moved.
     fn hold(&mut self, newest: &str) -> Result<(), RunStopped> {
         let began = Instant::now();
         let answer = self.held(newest, None);
@@ -238,7 +238,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Holds waits until there is a new argument. False: the patience is over.
+    /// Waits for a new argument. Returns false once patience is over.
     fn held(&self, newest: &str, patience: Option<Duration>) -> Result<bool, RunStopped> {
         let began = Instant::now();
         let role = [Role::Proposer, Role::Opponent, Role::Arbitrator]
@@ -309,7 +309,7 @@ fn held_once(
 ) -> Result<Poll, Trouble> {
     match line.data(request.call(), HOLD).and_then(Data::read::<Poll>) {
         Ok(reply) => Ok(reply.data),
-        // A lost server is looked for by the usual way.
+        // A lost server is found in the usual way.
         Err(Trouble::Unreachable(_) | Trouble::Busy(..)) => {
             let stop = stop.clone();
             server::ask(line, request, &move || stop.asked() == 0)
@@ -318,7 +318,7 @@ fn held_once(
     }
 }
 
-/// Looks at a debate while a program works: notes when it is over, and says on its page who works.
+/// Watches a debate while a program works: notes when it is over, and tells its page who works.
 pub(super) fn watch_debate(
     line: &dyn Line,
     over: &AtomicBool,

@@ -25,7 +25,7 @@ pub(super) struct RunFolder {
     _lock: File,
 }
 
-/// Why the folder of a run cannot be taken.
+/// Why the folder of a run cannot be used.
 #[derive(Debug)]
 pub(super) enum NotTaken {
     /// Another runner has it.
@@ -58,7 +58,7 @@ pub(super) struct RunState {
     /// The settings of its points.
     pub(super) rounds: Option<u64>,
     pub(super) blocking: Option<String>,
-    /// The plan; none when the run drives seats of a debate that others opened.
+    /// The plan; none if the run drives seats of a debate that others opened.
     pub(super) plan: Option<PlanState>,
     /// The project of the run, to find it by.
     pub(super) project: PathBuf,
@@ -69,7 +69,7 @@ pub(super) struct RunState {
     pub(super) files: Vec<String>,
     /// The seats that the run drives.
     pub(super) seats: BTreeMap<String, SeatState>,
-    /// Who arbitrates: `me`, `none`, or `agent` when the seat is driven.
+    /// Who arbitrates: `me`, `none`, or `agent` if the run drives the seat.
     pub(super) arbitrator: String,
     /// The limits, in seconds and tokens.
     pub(super) max_time_s: u64,
@@ -77,7 +77,7 @@ pub(super) struct RunState {
     pub(super) max_tokens: Option<u64>,
     /// The time used so far, in which no person was awaited.
     pub(super) used_ms: u64,
-    /// The time since the first start, over all resumes, without the breaks.
+    /// The total time since the first start, without the breaks between runs.
     pub(super) wall_ms: u64,
     /// The number of the next turn.
     pub(super) next_turn: u32,
@@ -158,7 +158,7 @@ pub(super) struct CurrentTurn {
     pub(super) program: Option<ProcessMark>,
 }
 
-/// A process that cannot be taken for another one.
+/// Identifies a process, even if another one gets its id later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ProcessMark {
     pub(super) pid: u32,
@@ -214,7 +214,7 @@ impl RunFolder {
         replace(&self.path.join("run.json"), &json)
     }
 
-    /// The folder of the project's copy that no agent gets.
+    /// The copy of the project that no agent can reach.
     pub(super) fn base(&self) -> PathBuf {
         self.path.join("base")
     }
@@ -243,10 +243,10 @@ impl RunFolder {
         writeln!(log, "{at:.3} {}", line.replace('\n', " "))
     }
 
-    /// Removes what only an unfinished run needs.
+    /// Removes everything that only an unfinished run needs.
     pub(super) fn clean(&self) {
         for name in ["base", "base.part", "copies"] {
-            // What stays goes with the whole folder later.
+            // What cannot be removed goes later with the whole folder.
             let _ = fs::remove_dir_all(self.path.join(name));
         }
     }
@@ -283,7 +283,7 @@ pub(super) fn forget_older(runs: &Path, than: Duration) {
     }
 }
 
-/// Replaces a file as a whole, also when the machine stops meanwhile.
+/// Replaces a file completely, even if the machine stops meanwhile.
 pub(super) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut draft = file.as_os_str().to_owned();
     draft.push(".part");

@@ -29,7 +29,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// The same for processes that an ended program has left behind.
 const LEFTOVERS: Duration = Duration::from_millis(200);
 
-/// What the helper says to the runner, one line each.
+/// A line from the helper to the runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HelperNotice {
     /// The program runs, with this process id.
@@ -115,7 +115,7 @@ fn run(prompt: &Path, program: &[OsString]) -> io::Result<()> {
     let (woken, waking) = mpsc::channel();
     let closed = woken.clone();
     thread::spawn(move || {
-        // The runner says nothing more: this ends when the socket does.
+        // The runner sends nothing more, so this read ends when the socket does.
         let _ = from_runner.read_to_end(&mut Vec::new());
         let _ = closed.send(Woken::Closed);
     });

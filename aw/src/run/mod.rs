@@ -66,11 +66,11 @@ pub struct RunSurroundings {
     pub settings: RunSettings,
     /// The language of the debate.
     pub debate_language: String,
-    /// How long a person is awaited; none for ever.
+    /// How long the run waits for a person; none for ever.
     pub patience: Option<Duration>,
     /// Shows what happens.
     pub watcher: Watcher,
-    /// Says whether the user wants it to stop.
+    /// Whether the user wants the run to stop.
     pub stop: StopRequest,
 }
 
@@ -85,15 +85,15 @@ pub struct Runner {
     patience: Option<Duration>,
     watcher: Watcher,
     stop: StopRequest,
-    /// Whether the debate was found closed or deleted while a program worked.
+    /// Set when the debate was closed or deleted while a program worked.
     over: Arc<AtomicBool>,
     tree: Option<Tree>,
     /// An answer that could not be written to disk.
     unkept: Option<turn::AgentAnswer>,
-    /// Helpers that end what their programs have left behind.
+    /// Helpers that are ending the processes left behind by their programs.
     leaving: Vec<JoinHandle<()>>,
     began: Instant,
-    /// The time in which a person was awaited, since this runner began.
+    /// The time that this runner has waited for a person.
     awaited: Duration,
     /// The figures of earlier runners of this run.
     earlier_used: u64,
@@ -118,7 +118,7 @@ pub struct RunStopped {
 /// The kinds of an end before the debate was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// A RULING is owed and nobody gives it, or a budget is used up.
+    /// A RULING is owed and no role gives it, or a budget is used up.
     Undecided,
     /// An agent has failed, or the user's project has changed.
     Failed,
@@ -128,7 +128,7 @@ pub enum Exit {
     Server,
     /// The server has refused a token.
     Refused,
-    /// The server has refused what the run sent.
+    /// The server has refused the run's input.
     Input,
     /// The debate was deleted.
     Gone,

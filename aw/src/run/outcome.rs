@@ -16,9 +16,9 @@ use crate::api::types::DebateContext;
 pub struct RunData {
     /// The debate.
     pub debate_id: String,
-    /// How it ended, or how the run did.
+    /// How the debate or the run ended.
     pub outcome: String,
-    /// The state of the debate; null when no server says it.
+    /// The state of the debate; null if no server is reachable.
     pub debate_state: Option<String>,
     /// The opponent's rounds.
     pub rounds: Option<RoundsUsed>,
@@ -169,7 +169,7 @@ pub struct CopyData {
 }
 
 impl Runner {
-    /// Plays the debate to its end, writes the files, and says what came of it.
+    /// Plays the debate to its end, writes the files, and returns the answer.
     pub fn run(mut self) -> (RunData, Option<RunStopped>) {
         let ended = self.recover().and_then(|()| self.drive()).and_then(|()| self.finish());
         let stopped = ended.err();
@@ -181,12 +181,12 @@ impl Runner {
             let _ = helper.join();
         }
         if stopped.as_ref().is_some_and(|stopped| stopped.exit == Exit::Gone) {
-            // There is nothing to go on with.
+            // There is nothing to resume.
             self.state.finished = true;
             self.folder.clean();
         }
         self.state.runner = None;
-        // What cannot be kept now is found out again by a resume.
+        // A resume finds out again what cannot be stored now.
         let _ = self.keep();
         (self.data(stopped.as_ref()), stopped)
     }
@@ -252,7 +252,7 @@ impl Runner {
 
     fn data(&self, stopped: Option<&RunStopped>) -> RunData {
         let context = match stopped.map(|stopped| stopped.exit) {
-            // It has just failed; asking again would take minutes.
+            // The server has just failed; asking again would take minutes.
             Some(Exit::Server | Exit::Refused | Exit::Gone) => None,
             _ => self.context().ok(),
         };
@@ -299,7 +299,7 @@ impl Runner {
         }
     }
 
-    /// The flags of a resume after a used-up budget: twice what was used.
+    /// The flags of a resume after a budget was used up: twice the amount.
     fn larger_budget(&self, stopped: Option<&RunStopped>) -> String {
         if stopped.is_none_or(|stopped| stopped.kind != "budget") {
             return String::new();

@@ -106,8 +106,8 @@ impl Runner {
         Ok(cited(document, self.newest_version(document)?, said))
     }
 
-    /// Makes the seat's copy equal to the base again, with the newest plan and all about the debate.
-    /// The plan stays as the proposer has left it if `keeps_plan`, and if it can be read.
+    /// Makes the seat's copy equal to the base again, with the newest plan and the files about the
+    /// debate. If `keeps_plan`, the proposer's plan stays, unless it cannot be read.
     pub(super) fn fresh_copy(
         &mut self,
         seat: Role,
@@ -160,7 +160,7 @@ impl Runner {
         }
         let text = self.ask(&client::document(document, Some(version), true))?.content;
         if let Some(folder) = file.parent() {
-            // Without room the version is asked for again.
+            // If there is no room, the version is requested again later.
             let _ =
                 fs::create_dir_all(folder).and_then(|()| folder::replace(&file, text.as_bytes()));
         }
@@ -232,7 +232,7 @@ impl Runner {
         match self.unkept.take() {
             Some(answer) => {
                 self.post_answer(seat, &answer, target)?;
-                // The text in hand is out; a run that cannot keep its state must not go on.
+                // The text was posted; a run that cannot store its state must not go on.
                 Err(std::io::Error::from(std::io::ErrorKind::StorageFull).into())
             }
             None => {
@@ -544,7 +544,7 @@ impl Runner {
                 (self.watcher)(Seen::Ended { seat: Role::Proposer, what });
                 Ok(())
             }
-            // Somebody else has moved: the debate goes on from there.
+            // Another role has moved: the debate goes on from there.
             Posted::Overtaken => Ok(()),
             Posted::Refused(flaws) => Err(RunStopped {
                 exit: Exit::Failed,

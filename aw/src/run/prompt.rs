@@ -1,4 +1,4 @@
-//! The prompts of turns. The words of others stand quoted line by line.
+//! Writes the prompts of turns. The words of others are quoted line by line.
 
 use std::fmt::Write;
 
@@ -131,7 +131,7 @@ pub(super) const EMPTY: &str = "Your final message was empty. End with your whol
 
 /// A flaw as a line of a repair.
 pub(super) fn flaw(flaw: &Flaw) -> String {
-    // The runner submits the versions, so the server's advice cannot be followed here.
+    // The runner submits the versions, so the agent cannot follow the server's advice.
     if flaw.code == FlawCode::VersionNeeded.as_str() {
         return format!(
             "line {}: [accepted] needs a change of the plan: edit its file in your folder, or write [rejected] with \

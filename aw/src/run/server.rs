@@ -1,4 +1,4 @@
-//! The requests of a run. A lost server is asked again for ten minutes.
+//! Sends the requests of a run. If the server is lost, tries again for ten minutes.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,15 +9,15 @@ use crate::api::client::{Call, Request};
 use crate::api::error::Code;
 use crate::api::http::{Data, Trouble};
 
-/// How long a lost server is asked again.
+/// How long a lost server is tried again.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The way to the server. It finds a server of this machine again, or starts it.
+/// The connection to the server. Finds a lost server of this machine again, or starts it.
 pub trait Line: Send + Sync {
-    /// Sends a request, which the server may hold for so long.
+    /// Sends a request, which the server may hold for this long.
     fn data(&self, call: &Call, held: Duration) -> Result<Data, Trouble>;
 
     /// Sends a request whose answer is not in the envelope.
@@ -27,8 +27,8 @@ pub trait Line: Send + Sync {
     fn url_of(&self, debate: &str) -> String;
 }
 
-/// Sends a request and reads its answer; a lost server is asked again. `goes_on` says whether the user
-/// still wants it.
+/// Sends a request and reads its answer, with retries while the server is lost. `goes_on`: whether
+/// the user still wants it.
 pub(super) fn ask<A: DeserializeOwned>(
     line: &dyn Line,
     request: &Request<A>,

@@ -1,4 +1,4 @@
-//! Begins a run, goes on with one, stops one, and checks what one would use.
+//! Begins, resumes, stops and checks runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ pub struct Seats {
 /// The limits of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunLimits {
-    /// The time in which no person is awaited.
+    /// The limit of time, not counting the time that it waits for a person.
     pub max_time: Option<Duration>,
     /// The time of one turn.
     pub max_turn: Option<Duration>,
@@ -155,7 +155,7 @@ impl Runner {
             &asked.files,
             asked.home.as_deref(),
         )?;
-        // A debate of others must be there, and lends the run its title.
+        // The debate of others must exist. The run takes its title.
         let theirs = match &asked.debate {
             Some(debate) => Some(read_debate(&around, debate)?),
             None => None,
@@ -253,7 +253,7 @@ impl Runner {
         runner.opened()
     }
 
-    /// Goes on with a run that has stopped, with larger limits if they are given.
+    /// Resumes a run that has stopped, with larger limits if they are given.
     pub fn resume(
         around: RunSurroundings,
         debate: &str,
@@ -362,7 +362,7 @@ impl Runner {
         let Err(stopped) = self.open() else { return Ok(self) };
         let (code, suggestion) = match stopped.exit {
             Exit::Input => {
-                // No program has run yet, and its next start would be refused too.
+                // No program has run yet, and the server would refuse the next start too.
                 let _ = fs::remove_dir_all(self.folder.path());
                 (Code::InvalidInput, "Mend it, and begin again: aw debate run PLAN.md")
             }
@@ -435,7 +435,8 @@ impl Runner {
         Ok(document)
     }
 
-    /// Posts the text of a turn that was cut off, if it was finished; otherwise the turn begins again.
+    /// Posts the text of an interrupted turn, if the text was complete; otherwise the turn begins
+    /// again.
     pub(super) fn recover(&mut self) -> Result<(), RunStopped> {
         let Some(current) = self.state.current.clone() else { return Ok(()) };
         let Ok(seat) = current.seat.parse::<Role>() else { return Ok(()) };
@@ -466,7 +467,7 @@ impl Runner {
         self.keep()
     }
 
-    /// Notes the state of the user's project before a turn.
+    /// Records the state of the user's project before a turn.
     pub(super) fn look_at_tree(&mut self) -> Result<(), RunStopped> {
         self.tree = Some(self.looked_at_tree()?);
         Ok(())
@@ -487,8 +488,8 @@ impl Runner {
         })
     }
 
-    /// Sees whether the user's project has changed during a turn. After the turn of a command nothing is
-    /// posted then: it can do all that its user can.
+    /// Checks whether the user's project has changed during a turn. If it has in the turn of a
+    /// command, the run posts nothing: a command can do everything that its user can.
     pub(super) fn check_tree(&mut self, seat: Role, agent: &Agent) -> Result<(), RunStopped> {
         let Some(before) = self.tree.take() else { return Ok(()) };
         let after = self.looked_at_tree()?;
@@ -533,7 +534,7 @@ impl Runner {
     }
 }
 
-/// Refuses flags that the server would refuse after it has the plan.
+/// Refuses flags that the server would refuse only after it has the plan.
 fn check_flags(asked: &Asked) -> Result<(), NotStarted> {
     let wrong =
         |code, message: String, suggestion: &str| Err(NotStarted::new(code, message, suggestion));
@@ -651,7 +652,7 @@ pub(super) fn seat_of(agent: &Agent) -> SeatState {
     }
 }
 
-/// Remarks on the agents that a user should know.
+/// Notes about the agents, for the user.
 pub(super) fn notes_on(agents: &BTreeMap<&'static str, Agent>) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(proposer), Some(opponent)) = (agents.get("proposer"), agents.get("opponent"))

@@ -25,7 +25,7 @@ const KEPT: u64 = 64 * 1024 * 1024;
 /// The longest line that is read.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
-/// What a program needs to run.
+/// The options with which a program starts.
 pub(super) struct ProgramSetup<'a> {
     /// The program and its arguments.
     pub(super) program: Vec<OsString>,
@@ -40,12 +40,12 @@ pub(super) struct ProgramSetup<'a> {
     pub(super) stderr: &'a Path,
 }
 
-/// Something that a running program does.
+/// An event of a running program.
 #[derive(Debug)]
 pub(super) enum ProgramEvent {
     /// The helper says this.
     Helper(HelperNotice),
-    /// The helper is gone and has not said how the program ended.
+    /// The helper has died without reporting how the program ended.
     HelperDied,
     /// A line of stdout.
     Line(Vec<u8>),
@@ -103,7 +103,7 @@ impl RunningProgram {
         }
         let output = sender.clone();
         thread::spawn(move || {
-            // Nothing is sent: it fails when both pumps are done.
+            // This stays unused: it fails when both pumps are done.
             let _ = both_ended.recv();
             let _ = output.send(ProgramEvent::OutputEnded);
         });
@@ -112,7 +112,7 @@ impl RunningProgram {
         Ok(RunningProgram { helper, socket: ours, events })
     }
 
-    /// The process group, which is the helper's process.
+    /// The process group, which the helper leads.
     pub(super) fn group(&self) -> u32 {
         self.helper.id()
     }
@@ -151,7 +151,7 @@ impl RunningProgram {
     }
 }
 
-/// Passes on what the helper says.
+/// Passes on the lines of the helper.
 fn listen(socket: UnixStream, events: &Sender<ProgramEvent>) {
     let mut ended = false;
     for line in BufReader::new(socket).lines() {

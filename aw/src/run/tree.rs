@@ -22,7 +22,7 @@ pub enum Watched<'a> {
     Files(&'a [PathBuf]),
 }
 
-/// The state of the user's tree at one moment.
+/// The state of the user's project at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     head: Option<String>,
@@ -50,7 +50,8 @@ struct Disk {
 const MAX_CHANGES: usize = 100;
 
 impl Tree {
-    /// Looks at the tree below `root`. The files in `except` do not count: the plan, under all its names.
+    /// Reads the state of the project at `root`. The files in `except` do not count: the plan,
+    /// under all its names.
     pub fn look(root: &Path, watched: Watched<'_>, except: &[&Path]) -> Result<Tree, String> {
         let (head, listed) = match watched {
             Watched::Repository => {
@@ -112,7 +113,7 @@ impl Tree {
 impl Disk {
     fn of(found: &Metadata) -> Disk {
         if found.is_dir() {
-            // A nested repository: what happens in it is not listed either.
+            // Changes in a nested repository are not listed either.
             return Disk { mode: found.mode(), size: 0, mtime: (0, 0), ctime: (0, 0) };
         }
         Disk {

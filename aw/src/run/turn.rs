@@ -1,4 +1,4 @@
-//! One turn of a seat: a prompt, a program, a final message, and the argument that it becomes.
+//! Plays one turn of a seat: prompt, program, final message, argument.
 
 use std::ffi::OsString;
 use std::fs;
@@ -32,7 +32,7 @@ const AFTER_FINAL: Duration = Duration::from_secs(15);
 /// How long output may go on after the program has ended.
 const AFTER_EXIT: Duration = Duration::from_millis(500);
 
-/// The time between two looks at the user's wishes and at the clock.
+/// The time between two checks of the clock and of the user's wish to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The most starts of a program in a turn, and the most that fail in a run.
@@ -54,7 +54,7 @@ const LONGEST_ANSWER: usize = 1024 * 1024;
 /// The file with the flaws of a final message that the runner has found itself.
 pub(super) const FLAWS: &str = "flaws.txt";
 
-/// What an agent has said, and the plan if it has changed it.
+/// The final message of an agent, and the plan if it changed that.
 #[derive(Debug, Clone)]
 pub(super) struct AgentAnswer {
     pub(super) text: String,
@@ -67,7 +67,7 @@ pub(super) struct Attempt {
     pub(super) stderr: String,
 }
 
-/// What comes of a final message.
+/// The result of posting a final message.
 pub(super) enum Posted {
     /// It is in the record, as this kind of argument.
     Kept(String),
@@ -106,14 +106,14 @@ impl TurnOutcome {
 }
 
 impl Runner {
-    /// Plays a turn of a seat that has the floor, until its argument is in the record.
+    /// Plays a turn of a seat until its argument is in the record.
     pub(super) fn play(&mut self, seat: Role) -> Result<(), RunStopped> {
         self.within_budget()?;
         let news = self.news(seat)?;
         let target = news.target.clone();
         let number = self.state.next_turn;
         self.state.next_turn += 1;
-        // A run of an earlier day on this debate may have left a turn with this number.
+        // An earlier run of this debate may have left a turn with this number.
         let folder = self.folder.turn(number, seat.as_str())?;
         remove_folder(&folder)?;
         self.begin_turn(number, seat, &target)?;
@@ -253,7 +253,7 @@ impl Runner {
         let fresh = Uuid::new_v4().to_string();
         let plan = self.plan_in_copy();
         let copy = self.folder.copy(seat);
-        // The program's own files of an earlier start are gone.
+        // Files from an earlier start of the program are removed.
         let own = folder.join("program");
         remove_folder(&own).and_then(|()| fs::create_dir(&own))?;
         let settings = agent.settings(&self.environment);
@@ -389,7 +389,7 @@ impl Runner {
                 match sign {
                     ProgramSign::Final => final_at = final_at.or(Some(Instant::now())),
                     ProgramSign::Doing(what) => {
-                        // It was not the end after all.
+                        // The program has not finished after all.
                         final_at = None;
                         (self.watcher)(Seen::Doing { seat, what });
                     }
@@ -457,7 +457,7 @@ impl Runner {
         if let Some(current) = &mut self.state.current {
             current.author = author;
         }
-        // Without room for it the text in hand is posted all the same.
+        // If there is no room for it, the text is posted all the same.
         let _ = self.keep();
         // The message of an earlier attempt goes first: it must not be posted with a newer plan.
         remove(&folder.join("final.md"))?;
@@ -472,7 +472,7 @@ impl Runner {
             return Ok(Err(flaws));
         }
         if let Err(error) = kept {
-            // The text in hand is posted all the same, with its plan.
+            // The text is posted all the same, with its plan.
             self.log(&format!("final.md was not written: {error}"));
             self.unkept = Some(AgentAnswer { text: text.to_owned(), plan });
         }
@@ -522,7 +522,7 @@ impl Runner {
         (self.watcher)(Seen::Trouble(words));
     }
 
-    /// The end of a run whose user must do something about a program.
+    /// The end of a run whose user must repair something about a program.
     fn failed(&self, seat: Role, agent: &Agent, failure: &ProgramFailure) -> RunStopped {
         let ProgramFailure { kind, detail, resets_at } = failure;
         let advice = match kind {
@@ -560,7 +560,7 @@ impl Runner {
         RunStopped { exit: Exit::Failed, kind, seat: Some(seat), detail: last.to_owned(), message }
     }
 
-    /// Watches the debate while a program works, and says on its page who works.
+    /// Watches the debate while a program works, and tells its page who works.
     fn watch_debate(&self, seat: Role, agent: &Agent) -> Watched {
         let (stop, stopped) = mpsc::channel::<()>();
         let (line, over) = (self.line.clone(), self.over.clone());
@@ -586,7 +586,7 @@ struct Watched {
 impl Watched {
     fn stop(self) {
         drop(self.stop);
-        // It may be in the middle of a request, which nobody waits for.
+        // It may be sending a request. Nobody waits for the answer.
         drop(self.thread);
     }
 }

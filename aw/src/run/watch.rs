@@ -1,11 +1,11 @@
-//! What a run shows while it goes on, and how its user stops it.
+//! What a run shows while it works, and how its user stops it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use aw_core::Role;
 
-/// Something that a person who watches wants to see.
+/// An event for a person who watches.
 #[derive(Debug, Clone)]
 pub enum Seen {
     /// The debate is open: its title, and its page.
@@ -38,7 +38,7 @@ pub enum Seen {
         /// A few words.
         what: String,
     },
-    /// Something went wrong, and the run goes on or stops.
+    /// A problem. The run goes on or stops.
     Trouble(String),
     /// A person must rule: the dispute, and the lines that rule.
     Owed(String),

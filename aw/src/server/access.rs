@@ -405,9 +405,8 @@ impl Access {
         Ok(())
     }
 
-    /// Whether the caller is still authenticated: its token may have expired or been revoked since, or
-    /// its session may have ended. While the database is away nothing can be read, and the caller is
-    /// kept.
+    /// Whether the caller is still authenticated: its token may have expired or been revoked since,
+    /// or its session may have ended. If the database is unreachable, the caller is kept.
     pub(crate) async fn is_still_allowed(&self) -> bool {
         if self.is_always_allowed() {
             return true;
@@ -452,7 +451,7 @@ impl Access {
     }
 }
 
-/// Whether a token or session was found, or could not be looked up.
+/// Whether a token or session is valid, or could not be looked up.
 fn may_be_good<T>(found: &Result<Option<T>, Failure>) -> bool {
     matches!(found, Ok(Some(_)) | Err(Failure::Fault(Fault::Busy(_))))
 }

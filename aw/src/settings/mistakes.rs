@@ -1,4 +1,4 @@
-//! What to write instead of a line of `config.toml` that cannot be used.
+//! Explains a line of `config.toml` that cannot be used, and what to write instead.
 
 use super::Config;
 
@@ -40,10 +40,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("notify", "[notify]\ndesktop = true"),
 ];
 
-/// How alike a name must be to be offered.
+/// How similar a setting's name must be to be suggested.
 const ALIKE: f32 = 0.6;
 
-/// Reads the file, or says in which line it is wrong and what to write there. The answer does not repeat a value,
+/// Reads the file. An error names the line and what to write there. It does not repeat a value,
 /// which may be a token or a password.
 pub(super) fn read(text: &str) -> Result<Config, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<Config, String> {
     })
 }
 
-/// What is wrong, and what to write.
+/// The explanation: what is wrong, and what to write.
 fn explained(message: &str, name: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown field") {
@@ -72,7 +72,7 @@ fn explained(message: &str, name: &str) -> String {
         };
     }
     let problem = match message {
-        // A value of another type is in the message.
+        // The message contains a value of the wrong type.
         _ if message.starts_with("invalid type") || message.starts_with("invalid value") => {
             match message.rsplit_once("expected ") {
                 Some((_, expected)) => format!("it must be {}", in_words(expected)),

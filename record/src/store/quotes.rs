@@ -37,8 +37,8 @@ pub(super) fn said(
     Ok(said.expect("a search of all texts ends"))
 }
 
-/// The same, if a short read finds it: in documents whose normal forms are kept, which are most of
-/// those that a debate quotes. Else `None`.
+/// The same, if a short read is enough: the normal forms of the documents are kept, as they are for
+/// most that a debate quotes. Otherwise `None`.
 pub(super) fn said_in_short(
     db: &Db<'_>,
     forms: &NormalForms,

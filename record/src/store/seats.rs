@@ -155,7 +155,7 @@ pub(super) fn redeem(db: &Db<'_>, link: Hash, now: Time) -> Result<Option<Hash>,
     let found =
         db.optional(sql, values![link.0], |row| Ok((Hash(row.get(0)?), row.get::<i64>(1)?)))?;
     if found.is_none() && db.is_unsure() {
-        // The link is used up, perhaps by an earlier attempt of this same request.
+        // The link is used up, perhaps by an earlier attempt of this request.
         return Err(Fault::Busy("the database was away while the link was used").into());
     }
     Ok(found.filter(|(_, end)| now.0 < *end).map(|(holder, _)| holder))
