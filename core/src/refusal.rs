@@ -116,12 +116,11 @@ impl fmt::Display for Refusal {
                 write!(f, "the {role} never submits {article} {kind}")
             }
             Refusal::AlreadyRuled { target, ruling, .. } => {
-                write!(f, "the argument at seq {target} was already ruled on, seq {ruling}")
+                write!(f, "argument {target} was already ruled on, by argument {ruling}")
             }
-            Refusal::NotPending { target, pending, .. } => write!(
-                f,
-                "the RULING is owed to the argument at seq {pending}, not to the one at seq {target}"
-            ),
+            Refusal::NotPending { target, pending, .. } => {
+                write!(f, "the RULING is owed to argument {pending}, not to argument {target}")
+            }
             Refusal::RoundsUsed { limit, .. } => write!(
                 f,
                 "{}, so the proposer cannot submit a CLAIM: appeal, or request completion",

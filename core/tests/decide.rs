@@ -183,7 +183,7 @@ fn a_late_ruling_is_refused_and_does_not_settle_the_next_dispute() {
     let disputed = ruled.intervenes();
     let refused = disputed.refusal(Role::Arbitrator, late);
     assert_eq!(refused, refusal(State::InterventionPending));
-    assert!(refused.to_string().contains("already ruled on, seq 3"), "{refused}");
+    assert!(refused.to_string().contains("already ruled on, by argument 3"), "{refused}");
     let closed = disputed.plays(Role::Arbitrator, ruling(Some(4), Verdict::Close));
     assert_eq!(closed.refusal(Role::Arbitrator, late), refusal(State::Closed));
 }

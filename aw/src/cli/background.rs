@@ -338,7 +338,7 @@ fn lock_holder(home: &DataDir) -> io::Result<Result<Option<Running>, CliError>> 
         // A server that has just taken the lock may not have replaced the old description yet.
         if Instant::now() > deadline {
             return Ok(Err(CliError::connection(format!(
-                "the lock of {} is held by {who}, but its server.json names process {}: nobody was stopped",
+                "the lock of {} is held by {who}, but its server.json names process {}: no server was stopped",
                 home.path().display(),
                 running.pid
             ))

@@ -28,7 +28,7 @@ pub(super) struct Backup {
 pub(super) struct Restore {
     /// The backup; it stays as it is
     path: PathBuf,
-    /// Restore it also when some of its debates or documents are not as they were written
+    /// Restore it even if some of its debates or documents are not as they were written
     #[arg(long)]
     accept_damage: bool,
     #[command(flatten)]
@@ -66,9 +66,7 @@ impl Backup {
         let whole = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         Ok(Shown::Answer(
             Answer::new(data, human::fields)
-                .message(
-                    "Backup written and checked. next_command restores it, once the server is stopped",
-                )
+                .message("Backup written and checked. Stop the server before you restore it")
                 .next(format!("aw server restore {}", quoted(&whole.display().to_string()))),
         ))
     }

@@ -112,7 +112,7 @@ pub(super) enum DebateCommand {
     Submit(write::Submit),
     /// Wait until there is something to do or to read (every role)
     #[command(
-        after_help = "It is held on the server and woken within milliseconds. A timeout is not a failure: run `retry_command`.\n\nExample:\n  aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…"
+        after_help = "The server holds the request and answers within milliseconds of the next move. A timeout is not a failure: run `retry_command`.\n\nExample:\n  aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…"
     )]
     Wait(wait::Wait),
     /// Put a dispute before the arbitrator (proposer)
@@ -140,7 +140,7 @@ pub(super) enum DebateCommand {
     List(read::List),
     /// Follow all debates; ring when one needs the arbitrator
     #[command(
-        after_help = "A line for each change, or a JSON object a line in a pipe, until Ctrl-C. It looks once a second.\n\nExample:\n  aw debate watch"
+        after_help = "A line for each change, or a JSON object a line in a pipe, until Ctrl-C. It checks once a second.\n\nExample:\n  aw debate watch"
     )]
     Watch(watch::Watch),
     /// List the points of a debate, or show one with its history
@@ -161,7 +161,7 @@ pub(super) enum DebateCommand {
     Invite(invite::Invite),
     /// Report how a debate ended: Markdown, a decision record (MADR) or JSON
     #[command(
-        after_help = "The report is made from the record alone: every server of the record prints the same bytes. Its last line is for commits.\n\nExample:\n  aw debate result --debate-id 93d8… --wait --format madr -o decision.md"
+        after_help = "The report is made from the record alone: every server of the record prints the same bytes. The last line of the Markdown is for a commit message.\n\nExample:\n  aw debate result --debate-id 93d8… --wait --format madr -o decision.md"
     )]
     Result(ResultCommand),
     /// Save the whole transcript as Markdown, HTML or JSON
@@ -169,12 +169,12 @@ pub(super) enum DebateCommand {
     Export(Export),
     /// Check that a debate, or the whole record, is unchanged
     #[command(
-        after_help = "The server computes each argument's hash again, from its text and its predecessor's hash. It reports the first argument that was changed, removed or moved behind its back.\n\nExample:\n  aw debate verify --debate-id 93d8…"
+        after_help = "The server computes each argument's hash again, from its text and its predecessor's hash. It reports the first argument that was changed, removed or moved by something else.\n\nExample:\n  aw debate verify --debate-id 93d8…"
     )]
     Verify(verify::Verify),
     /// Leave a debate out of lists, or bring it back
     #[command(
-        after_help = "Nothing of it is lost, and the next move in it brings it back.\n\nExample:\n  aw debate archive charge-retries"
+        after_help = "The debate is not lost: the next move in it brings it back.\n\nExample:\n  aw debate archive charge-retries"
     )]
     Archive(read::Archive),
     /// Hide a debate for good

@@ -367,6 +367,7 @@ fn keep(
     let kept = session.call(&request(body)).map_err(identified)?;
     let version = &kept.data.version;
     let cite = format!("doc_id={} (v{})", version.document_id.0, version.version);
+    let done = if kept.data.replayed { "Nothing new: the text is stored already" } else { done };
     let output = KeptOutput { kept: kept.json, client_request_id: id.clone() };
     let answer = Answer::new(output, human::fields)
         .message(format!("{done}; cite it as {cite}"))
@@ -534,7 +535,7 @@ impl Delete {
     fn run(mut self) -> Result<Shown, CliError> {
         self.document_id = refs::document(self.document_id, self.shape.verbose)?;
         if !self.confirm {
-            return Err(CliError::input("this hides the document, so it wants --confirm")
+            return Err(CliError::input("this hides the document: add --confirm")
                 .suggest(format!("aw docs delete {} --confirm", quoted(&self.document_id)))
                 .with("document_id", self.document_id.as_str()));
         }

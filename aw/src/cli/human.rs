@@ -536,7 +536,7 @@ fn named(data: &Map<String, Value>, indent: &str, paper: &Paper) -> String {
         let (name, value) = match value {
             Value::Null => continue,
             Value::String(word) => match word.parse() {
-                Ok(moment) if name.ends_with("_at") => (name, ago(moment)),
+                Ok(moment) if name.ends_with("_at") => (name, when(moment)),
                 _ => (name, shown(word)),
             },
             Value::Number(number) => match (number.as_u64(), name.strip_suffix("_s")) {
@@ -562,6 +562,12 @@ fn named(data: &Map<String, Value>, indent: &str, paper: &Paper) -> String {
         let _ = writeln!(text, "{name}{apart}{value}");
     }
     text
+}
+
+/// How long ago a moment was, or how far ahead it is.
+fn when(moment: Stamp) -> String {
+    let is_ahead = moment.0.0 > Timestamp::now().as_millisecond() + 60_000;
+    if is_ahead { seats::ahead(moment) } else { ago(moment) }
 }
 
 /// A time in its two largest units.
@@ -671,23 +677,29 @@ pub(super) fn problem(problem: &CliError, paper: &Paper) -> String {
         1 => "nothing was submitted: 1 flaw in the text".to_owned(),
         many => format!("nothing was submitted: {many} flaws in the text"),
     };
-    let mut text = format!(
-        "{} {message} {}\n{}",
-        paper.paint(red, "error:"),
-        paper.faint(&format!("({})", shown(problem.code.as_str()))),
-        points::flaws(flaws),
-    );
-    // The hint is left out if it repeats the next command, or if each flaw says how to mend it.
-    let next = problem.metadata.contains_key("next_command");
+    let code = paper.faint(&format!("({})", shown(problem.code.as_str())));
+    let mut text = paper.fitted(&format!("{} {message} {code}\n", paper.paint(red, "error:")));
+    text.push_str(&points::flaws(flaws));
+    // The hint is left out if it is less exact than the next command, or if each flaw says how to mend it.
+    let next = problem.metadata.get("next_command").and_then(Value::as_str);
     if let Some(hint) = problem
         .suggestion
         .as_ref()
-        .filter(|hint| flaws.is_empty() && !(next && hint.starts_with("aw ")))
+        .filter(|hint| flaws.is_empty() && !next.is_some_and(|next| repeats(hint, next)))
     {
-        let _ = writeln!(text, "hint: {}", shown(hint));
+        let line = format!("hint: {}\n", shown(hint));
+        // A command stays on one line, so that it can be copied.
+        let is_command = hint.starts_with("aw ");
+        text.push_str(&if is_command { line } else { paper.fitted(&line) });
     }
     text.push_str(&closing(&problem.metadata, paper));
     text
+}
+
+/// Whether a hint is only a command, or ends with the one to run next.
+fn repeats(hint: &str, next: &str) -> bool {
+    let command = hint.rsplit_once(": ").map_or(hint, |(_, command)| command);
+    hint.starts_with("aw ") || (command.starts_with("aw ") && next.starts_with(command))
 }
 
 #[cfg(test)]

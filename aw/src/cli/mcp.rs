@@ -53,7 +53,7 @@ pub(super) struct McpCommand {
     /// Without it everything but the arbitrator's moves is offered.
     #[arg(long)]
     role: Option<Role>,
-    /// After a wait in vain, wait on and wake the idle agent with codex queue
+    /// After a wait without news, keep waiting, and wake the idle agent with codex queue
     #[arg(long)]
     wake: bool,
 }

@@ -275,7 +275,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
         let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
         let all = shown.map(clap::Command::get_name);
         let all: Vec<&str> = all.filter(|name| *name != "help").collect();
-        let message = format!("{named} wants a command: {}", all.join(", "));
+        let message = format!("{named} needs a command: {}", all.join(", "));
         return show(Err(CliError::input(message).suggest(help)), Format::Json);
     }
     let text = usage.render().to_string();
@@ -284,13 +284,15 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let details: Vec<&str> = lines
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
         .map(str::trim)
-        .filter(|line| !line.is_empty())
+        // An agent that follows this tip names a debate `--colour`.
+        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass '"))
         .collect();
     let message =
         details.iter().fold(first, |message, detail| match detail.strip_prefix("tip: ") {
             Some(tip) => format!("{message}; {tip}"),
             None => format!("{message} {detail}"),
         });
+    let message = message.replace(": invalid digit found in string", ": it must be a whole number");
     // Clap's own usage may contain a flag that it guessed, so the complete one is shown.
     let suggestion = if text.contains("Usage: ") {
         let usage = command.render_usage().to_string();

@@ -209,7 +209,7 @@ pub(super) fn with_taken(
             .filter(|(thing, ..)| taken.get(thing).is_some())
             .map(|(thing, name, id)| format!("{thing} {name} ({id})"))
             .collect();
-        format!("took {}", parts.join(", "))
+        format!("using {}", parts.join(", "))
     };
     match outcome {
         Ok(Shown::Answer(answer)) if format == Format::Json => {

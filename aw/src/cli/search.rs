@@ -20,7 +20,7 @@ pub(super) struct SearchCommand {
     /// Show at most N
     #[arg(long, short, value_name = "N", default_value_t = 20)]
     limit: u64,
-    /// The next_before of the page before
+    /// The next_before of the previous page
     #[arg(long, value_name = "MARK")]
     before: Option<String>,
     #[command(flatten)]

@@ -31,14 +31,14 @@ Run the server in the background: start, stop, look after it
 Usage: aw server <command>
 
 Run it (a command that needs it starts it by itself)
-  start     Start it, unless it runs already
-  stop      Stop it and return when it is gone
-  restart   Stop it and start it again, for instance after an update
+  start     Start the server, unless it runs already
+  stop      Stop the server and return when it is gone
+  restart   Stop the server and start it again, for instance after an update
 
 Look after it
-  status    Show whether it runs, where, since when, and its health
-  logs      Show the end of its log
-  backup    Copy the database to a file while it runs
+  status    Show whether the server runs, where, since when, and its health
+  logs      Show the end of the server's log
+  backup    Copy the database to a file while the server runs
   restore   Replace the database with a backup
   migrate   Move the record from SQLite to PostgreSQL, or back
 
@@ -57,36 +57,36 @@ aw server <command> --help has its flags and an example.
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
 pub(super) enum ServerCommand {
-    /// Start it, unless it runs already
+    /// Start the server, unless it runs already
     #[command(
-        after_help = "The data folder remembers how it was started: a command that finds no server starts one at the same address, on the same record, and with tokens if this one asks for them. Where that cannot be it starts none.\n\nExample:\n  aw server start"
+        after_help = "The data folder remembers how it was started: a command that finds no server starts one at the same address, on the same record, and with tokens if this one requires them. If it cannot, it starts none.\n\nExample:\n  aw server start"
     )]
     Start(Start),
-    /// Stop it and return when it is gone
+    /// Stop the server and return when it is gone
     #[command(after_help = "Example:\n  aw server stop")]
     Stop(Shape),
-    /// Stop it and start it again, for instance after an update
+    /// Stop the server and start it again, for instance after an update
     #[command(
         after_help = "It starts as it did before, except for settings that have changed.\n\nExample:\n  aw server restart"
     )]
     Restart(Start),
-    /// Show whether it runs, where, since when, and its health
+    /// Show whether the server runs, where, since when, and its health
     #[command(after_help = "Example:\n  aw server status")]
     Status(Shape),
-    /// Show the end of its log
+    /// Show the end of the server's log
     #[command(after_help = "Example:\n  aw server logs --lines 200")]
     Logs(Logs),
-    /// Copy the database to a file while it runs
+    /// Copy the database to a file while the server runs
     #[command(after_help = "Example:\n  aw server backup ~/debates-2026-11-15.db")]
     Backup(Backup),
     /// Replace the database with a backup
     #[command(
-        after_help = "No server may run meanwhile. The backup is copied, and the copy is checked and verified before it takes the place of the database; the files that were there are kept under another name.\n\nExample:\n  aw server restore ~/debates-2026-11-15.db"
+        after_help = "No server may run meanwhile. The backup is copied, and the copy is checked and verified before it replaces the database. The old files are kept under another name.\n\nExample:\n  aw server restore ~/debates-2026-11-15.db"
     )]
     Restore(Restore),
     /// Move the record from SQLite to PostgreSQL, or back
     #[command(
-        after_help = "The source is only read, and no server may write there meanwhile. What was interrupted goes on when the same command is run again; until it is whole no server opens the target.\n\nExample:\n  aw server migrate --from ~/debate.db --to postgres://aw@db.example.org/aw"
+        after_help = "The source is only read, and no server may write there meanwhile. If the move is interrupted, run the same command again: it goes on. Until it is complete, no server opens the target.\n\nExample:\n  aw server migrate --from ~/debate.db --to postgres://aw@db.example.org/aw"
     )]
     Migrate(Migrate),
     /// Write a service of this user, and say how to start it
@@ -96,7 +96,7 @@ pub(super) enum ServerCommand {
     Install(Shape),
     /// Remove that service
     #[command(
-        after_help = "A file that was changed since stays.\n\nExample:\n  aw server uninstall"
+        after_help = "A file that was changed since is left in place.\n\nExample:\n  aw server uninstall"
     )]
     Uninstall(Shape),
 }
@@ -156,13 +156,13 @@ impl ServerCommand {
                 let answer = started(&settings, &running, message);
                 match last {
                     _ if auth && !running.wants_token => {
-                        answer.warn("it asks nobody for a token: run aw server restart --auth")
+                        answer.warn("it requires no token: to require one, run aw server restart --auth")
                     }
                     Some(last) if !already && last.auth && !running.wants_token => answer.warn(
-                        "it asks nobody for a token, but the last one did: run aw server restart --auth",
+                        "it requires no token, but the last server did: run aw server restart --auth",
                     ),
                     Some(last) if !already && last.database != running.database => answer.warn(
-                        format!("its record is another than that of the last one: {}", last.database),
+                        format!("its record is not that of the last server: {}", last.database),
                     ),
                     _ => answer,
                 }

@@ -182,7 +182,7 @@ impl Session {
             (None, true, _) => {
                 "It runs but does not answer: wait again; if that does not help, run aw server restart."
             }
-            (None, false, true) => "To wait again starts it.",
+            (None, false, true) => "Waiting again starts it.",
             (None, false, false) => "Start it with aw server start, then wait again.",
         }
     }

@@ -41,7 +41,7 @@ aw token <command> --help has its flags and an example.
 
 /// The advice for a server that requires no tokens.
 const ASKS_NOBODY: &str =
-    "this server asks nobody for a token, so no caller needs one: run aw server restart --auth";
+    "this server requires no token: to require one, run aw server restart --auth";
 
 /// Give out tokens, and take them back
 #[derive(Debug, Subcommand)]
@@ -57,7 +57,7 @@ pub(super) enum TokenCommand {
     List(Shape),
     /// Revoke a token: the server refuses it from then on
     #[command(
-        after_help = "A token that leaked is revoked by itself: only its hash is sent to the server.\n\nExample:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55"
+        after_help = "If a token leaked, give the token itself: only its hash is sent to the server.\n\nExample:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55"
     )]
     Revoke(Revoke),
 }
@@ -73,7 +73,7 @@ pub(super) struct Create {
     /// Its name, which everybody sees on its arguments [default: its role]
     #[arg(long)]
     name: Option<String>,
-    /// How long it is good, for instance 45m, 12h or 30d; without it until it is revoked
+    /// How long it is valid, for instance 45m, 12h or 30d; without it until it is revoked
     #[arg(long, value_name = "TIME")]
     expires: Option<Lasts>,
     #[command(flatten)]
@@ -159,7 +159,7 @@ pub(super) fn cautioned(answer: Answer, wanted: bool) -> Answer {
 /// The command that revokes this token.
 pub(super) fn revoking(seat: &Seat) -> String {
     let line = CommandLine::new("token revoke").word(&seat.token_id);
-    format!("to take it back: {}", line.into_string())
+    format!("to revoke it: {}", line.into_string())
 }
 
 impl TokenCommand {
@@ -293,8 +293,8 @@ fn token_named(session: &Session, name: &str) -> Result<String, CliError> {
     seats.retain(|seat| seat.revoked_at.is_none() && fits(seat));
     match seats.as_slice() {
         [only] => Ok(only.token_id.clone()),
-        // The server reports that there is none.
-        [] => Ok(name.to_owned()),
+        [] => Err(CliError::input(format!("there is no token {name}"))
+            .suggest("See which there are: aw token list")),
         several => {
             let several: Vec<String> =
                 several.iter().map(|seat| format!("{} ({})", seat.token_id, seat.name)).collect();
@@ -314,7 +314,7 @@ impl Revoke {
         };
         let seat = session.call(&client::revoke_token(&id))?;
         let since = seat.data.revoked_at.map_or(String::new(), |at| at.to_string());
-        let message = format!("Token revoked: it opens nothing since {since}");
+        let message = format!("Token revoked: the server refuses it since {since}");
         let answer = Answer::new(seat, human::fields).message(message);
         Ok(Shown::Answer(session.checked(answer)))
     }

@@ -232,8 +232,8 @@ impl Toolbox {
                 )
             }
             (_, Some(0)) => format!(
-                "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited \
-                 since {} and which call resumes (retry), then stop.",
+                "No response after {seconds}s, and patience is over. Tell your user that {who} has not \
+                 answered since {} and which call resumes (retry), then stop.",
                 since.map_or("long ago".to_owned(), |since| since.to_string())
             ),
             (false, None | Some(1..)) => {

@@ -137,7 +137,7 @@ phrases! {
     never_seen: "not seen yet", "chưa xuất hiện";
     bring_back: "Bring this agent back", "Gọi lại agent này";
     bring_back_words: "Paste this to the agent:", "Dán câu này cho agent:";
-    resume_line: "Resume as {role} in debate {id}: run `aw agent show {role} --debate-id {id}` and go by what it prints.", "Tiếp tục với vai {role} trong debate {id}: chạy `aw agent show {role} --debate-id {id}` và làm theo những gì nó in ra.";
+    resume_line: "Resume as {role} in debate {id}: run `aw agent show {role} --debate-id {id}` and follow what it prints.", "Tiếp tục với vai {role} trong debate {id}: chạy `aw agent show {role} --debate-id {id}` và làm theo những gì nó in ra.";
     seats: "Who is connected", "Ai đang kết nối";
 
     // A debate
@@ -483,8 +483,8 @@ phrases! {
     blocking_critical: "only critical ones", "chỉ nghiêm trọng";
     create: "Open the debate", "Mở debate";
     created: "The debate is open. Paste one line into each of two agents:", "Debate đã mở. Dán mỗi dòng cho một agent:";
-    line_proposer: "Be the proposer in debate {id}: run `aw agent show proposer --debate-id {id}` and go by what it prints.", "Hãy làm proposer trong debate {id}: chạy `aw agent show proposer --debate-id {id}` và làm theo những gì nó in ra.";
-    line_opponent: "Be the opponent in debate {id}: run `aw agent show opponent --debate-id {id}` and go by what it prints.", "Hãy làm opponent trong debate {id}: chạy `aw agent show opponent --debate-id {id}` và làm theo những gì nó in ra.";
+    line_proposer: "Be the proposer in debate {id}: run `aw agent show proposer --debate-id {id}` and follow what it prints.", "Hãy làm proposer trong debate {id}: chạy `aw agent show proposer --debate-id {id}` và làm theo những gì nó in ra.";
+    line_opponent: "Be the opponent in debate {id}: run `aw agent show opponent --debate-id {id}` and follow what it prints.", "Hãy làm opponent trong debate {id}: chạy `aw agent show opponent --debate-id {id}` và làm theo những gì nó in ra.";
 
     // Deleting
     delete_title: "Delete this debate?", "Xóa debate này?";

@@ -106,9 +106,9 @@ impl Problem {
 
     pub(crate) fn unauthorised(token_given: bool) -> Self {
         let message = if token_given {
-            "this server wants a token, and the one that was sent is not valid"
+            "this server requires a token, and the one that was sent is not valid"
         } else {
-            "this server wants a token, and none was sent"
+            "this server requires a token, and none was sent"
         };
         Self::new(Code::AuthFailed, message).suggest(
             "Send the header Authorization: Bearer <token>; for the aw command set DEBATE_AUTH_TOKEN",

@@ -144,7 +144,7 @@ impl Access {
                 let short = if is_too_short(text) { SHORT } else { "" };
                 let message = format!("no debate is called {text:?}{short}");
                 Err(Problem::unnamed(Code::DebateNotFound, message)
-                    .suggest("See which there are: aw debate list --all"))
+                    .suggest("See which there are: aw debate list"))
             }
             ([], DebateName::Last) => {
                 Err(Problem::unnamed(Code::DebateNotFound, "there is no debate yet"))
@@ -176,18 +176,20 @@ impl Access {
         match found.as_slice() {
             [one] => Ok(one.clone()),
             [] => {
-                let message = match name {
-                    ArgumentName::Number(number) => {
-                        format!("debate {debate} has no argument #{number}")
-                    }
-                    ArgumentName::AnsweredBy(role) => {
-                        format!("debate {debate} has no argument that the {role} could answer yet")
-                    }
-                    _ => format!("no argument of debate {debate} has an id that begins so"),
-                };
-                Err(Problem::unnamed(Code::ArgumentNotFound, message).suggest(format!(
+                let read = format!(
                     "Take the number or the id from: aw debate get-context --debate-id {debate}"
-                )))
+                );
+                let (message, suggestion) = match name {
+                    ArgumentName::Number(number) => {
+                        (format!("debate {debate} has no argument #{number}"), read)
+                    }
+                    ArgumentName::AnsweredBy(role) => (
+                        format!("debate {debate} has no argument that the {role} could answer yet"),
+                        format!("Wait for one: aw debate wait --debate-id {debate} --role {role}"),
+                    ),
+                    _ => (format!("no argument of debate {debate} has an id that begins so"), read),
+                };
+                Err(Problem::unnamed(Code::ArgumentNotFound, message).suggest(suggestion))
             }
             several => {
                 let candidates = several.iter().map(candidate_argument).collect();

@@ -52,7 +52,7 @@ pub(super) async fn search(
 ) -> JsonResult<SearchPage> {
     let text = input::search(params.q)?.unwrap_or_default();
     if !text.contains(char::is_alphanumeric) {
-        let message = "`q` has no word to search for";
+        let message = "there is no word to search for";
         return Err(Problem::input("q", message).suggest("Write a word, or the beginning of an id"));
     }
     if text.chars().nth(MOST_CHARS).is_some() {

@@ -229,7 +229,7 @@ fn message(receipt: &record::Receipt) -> Option<String> {
     is_silent.then(|| {
         let how = receipt.debate.debate.ledger.as_ref().map(|ledger| ledger.how(event.role()));
         format!(
-            "Submitted as seq {}. The server read no statement about a point in it. {}",
+            "Submitted as argument {}. The server read no statement about a point in it. {}",
             receipt.argument.seq,
             how.unwrap_or_default()
         )
@@ -241,15 +241,15 @@ fn parked_message(receipt: &record::Receipt) -> String {
     let seq = receipt.argument.seq;
     match receipt.debate.state() {
         State::Closed => format!(
-            "Parked as seq {seq}: the arbitrator intervened while it was being written, so it changed nothing. \
+            "Parked as argument {seq}: the arbitrator intervened while it was being written, so it changed nothing. \
              The debate is closed since."
         ),
         State::InterventionPending => format!(
-            "Parked as seq {seq}: the arbitrator intervened while it was being written. It is kept and changes \
+            "Parked as argument {seq}: the arbitrator intervened while it was being written. It is kept and changes \
              nothing. Wait for the RULING, then answer that; what still holds can be said again there."
         ),
         State::AwaitingOpponent | State::AwaitingProposer | State::AwaitingArbitrator => format!(
-            "Parked as seq {seq}: it answers an argument from before the arbitrator's INTERVENTION, so it is kept \
+            "Parked as argument {seq}: it answers an argument from before the arbitrator's INTERVENTION, so it is kept \
              and changes nothing. The RULING has been made since: read it, and answer the RULING to say this now."
         ),
     }

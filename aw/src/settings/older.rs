@@ -44,7 +44,7 @@ pub(super) fn autostart(set: Environment<'_>) -> Option<bool> {
 pub(super) fn ignored(set: Environment<'_>, listen: SocketAddr) -> Vec<Ignored> {
     let token = set("AUTH_TOKEN").filter(|_| set("AW_AUTH_TOKEN").or(set("AW_AUTH")).is_none());
     let token = token.map(|_| Ignored {
-        what: "AUTH_TOKEN is a setting of the older system and has no effect: it asks nobody for a token"
+        what: "AUTH_TOKEN is a setting of the older system and has no effect: it makes no server require a token"
             .to_owned(),
         instead: "Set AW_AUTH_TOKEN, or unset AUTH_TOKEN".to_owned(),
     });

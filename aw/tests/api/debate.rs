@@ -19,7 +19,7 @@ async fn an_intervention_parks_the_text_in_hand() {
     assert_eq!(in_hand["action"], "wait_for_ruling");
     assert_eq!(in_hand["next_argument_id_to_wait"], intervention.as_str());
     assert_eq!(in_hand["missed"][0]["id"], intervention.as_str());
-    assert!(text(&in_hand["message"]).starts_with("Parked as seq 3"));
+    assert!(text(&in_hand["message"]).starts_with("Parked as argument 3"));
 
     let again = debate.try_claim("opponent", &debate.motion, "And more.").await;
     let refused = again.refused(403, "ACTION_NOT_ALLOWED");
@@ -32,5 +32,5 @@ async fn an_intervention_parks_the_text_in_hand() {
     assert_eq!(ruling["missed"][0]["id"], in_hand["argument"]["id"]);
     let late = debate.rule(json!({"content": "No.", "target_id": intervention})).await;
     let late = late.refused(403, "ACTION_NOT_ALLOWED");
-    assert!(text(&late["message"]).contains("already ruled on, seq 4"), "{late}");
+    assert!(text(&late["message"]).contains("already ruled on, by argument 4"), "{late}");
 }

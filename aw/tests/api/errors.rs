@@ -216,7 +216,7 @@ async fn a_missing_token_is_auth_failed() {
         401,
         &json!({
             "code": "AUTH_FAILED",
-            "message": "this server wants a token, and none was sent",
+            "message": "this server requires a token, and none was sent",
             "suggestion": "Send the header Authorization: Bearer <token>; for the aw command set DEBATE_AUTH_TOKEN",
         }),
     );

@@ -120,7 +120,10 @@ fn a_document_is_kept_twice_unless_its_request_has_an_id() {
     assert_ne!(kept[0]["document_id"], kept[1]["document_id"]);
     let id = new_id();
     let named: Vec<&str> = keep.into_iter().chain(["--client-request-id", &id]).collect();
-    let kept = [aw.quietly(&named).data(), aw.quietly(&named).data()];
+    let answers = [aw.quietly(&named), aw.quietly(&named)];
+    assert!(!text(&answers[0].ok()["metadata"]["message"]).contains("Nothing new"));
+    assert!(text(&answers[1].ok()["metadata"]["message"]).contains("Nothing new"));
+    let kept = answers.map(|answer| answer.data());
     assert_eq!(kept[0]["document_id"], kept[1]["document_id"]);
     assert_eq!((&kept[0]["replayed"], &kept[1]["replayed"]), (&false.into(), &true.into()));
     let document = text(&kept[0]["document_id"]);

@@ -47,6 +47,7 @@ fn a_usage_error_is_printed_as_json() {
         &["debate", "lst"],
         &["debate", "submit", "--debate-id", "x"],
         &["debate", "list", "--colour"],
+        &["debate", "submit", "x", "--role", "opponent", "--colour"],
         &["debate", "list", "--limit", "many"],
         &["debate", "list", "--format", "xml"],
         &["debate", "wait", "--debate-id", "x", "--role", "proposer", "--deadline", "soon"],

@@ -71,6 +71,13 @@ fn a_name_that_does_not_fit_fails_with_the_candidates() {
     let target = ["debate", "submit", "one", "--role", "opponent", "--content", "No."];
     let far = [&target[..], &["--target-id", "#9"]].concat();
     aw.quietly(&far).refused(2, "ARGUMENT_NOT_FOUND");
+    // A role that has nothing to answer yet waits.
+    let early = ["debate", "submit", "one", "--role", "proposer", "--content", "And?"];
+    let early = aw.quietly(&early).refused(2, "ARGUMENT_NOT_FOUND");
+    let advice = text(&early["error"]["suggestion"]);
+    let (_, wait) = advice.split_once(": ").unwrap();
+    let waited = aw.sh(&format!("{wait} --deadline 0")).data();
+    assert_eq!(waited["action"], "wait_for_opponent", "{advice}");
     // What cannot be undone never guesses.
     aw.quietly(&["debate", "delete", "--confirm"]).refused(4, "INVALID_INPUT");
     aw.quietly(&["debate", "archive"]).refused(4, "INVALID_INPUT");

@@ -59,9 +59,9 @@ fn the_format_is_typed_before_or_after_the_command() {
     for (typed, said) in [
         (&["--format", "plain", "debate", "list"][..], "invalid value 'plain'"),
         (&["debate", "list", "--format", "json", "--format", "json"], "cannot be used multiple"),
-        (&["--format"], "wants a command"),
-        (&["--format", "json"], "wants a command"),
-        (&["debate", "--format", "json"], "wants a command"),
+        (&["--format"], "needs a command"),
+        (&["--format", "json"], "needs a command"),
+        (&["debate", "--format", "json"], "needs a command"),
         (&["--format", "json", "serve"], "unexpected argument '--format'"),
     ] {
         let refused = aw.quietly(typed).refused(4, "INVALID_INPUT");

@@ -78,6 +78,8 @@ fn a_token_that_leaked_is_revoked_by_itself() {
         let refused = aw.quietly(&["token", "revoke", unknown]).refused(4, "INVALID_INPUT");
         assert!(text(&refused["error"]["message"]).contains("no valid token"), "{refused}");
     }
+    let refused = aw.quietly(&["token", "revoke", "nobody"]).refused(4, "INVALID_INPUT");
+    assert_eq!(refused["error"]["message"], "there is no token nobody");
     let log = fs::read_to_string(aw.home().join("logs/server.log")).unwrap();
     assert!(!log.contains(&secret), "the token stays here");
 }
@@ -202,7 +204,9 @@ fn an_invitation_names_the_address_by_which_others_know_the_server() {
     let aw = aw.set("AW_AUTH", "off");
     aw.quietly(&["server", "restart"]).ok();
     let warning = text(&aw.quietly(&invite).ok()["metadata"]["warning"]);
-    for part in ["asks nobody", "aw server restart --auth", "this machine only", "AW_PUBLIC_URL"] {
+    for part in
+        ["requires no token", "aw server restart --auth", "this machine only", "AW_PUBLIC_URL"]
+    {
         assert!(warning.contains(part), "{part:?} is not in {warning:?}");
     }
 }

@@ -170,7 +170,7 @@ fn stop_never_signals_a_process_that_got_the_number_of_a_server() {
     said["process_began"] = json!("another time");
     fs::write(&file, said.to_string()).unwrap();
     let error = machine.aw(&["server", "stop"]).refused("CONNECTION_ERROR", 3);
-    assert!(text(&error["message"]).contains("nobody was stopped"), "{error}");
+    assert!(text(&error["message"]).contains("no server was stopped"), "{error}");
     assert!(!is_gone(pid));
 }
 

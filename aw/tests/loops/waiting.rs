@@ -178,7 +178,7 @@ fn a_server_that_was_lost_is_sought_until_the_deadline_and_never_started() {
     story.machine.aw(&["server", "stop"]).data();
     let data = story.timed_out(&waiting.end());
     assert_eq!(data["server_unreachable"], true);
-    assert!(text(&data["message"]).ends_with("To wait again starts it."), "{data}");
+    assert!(text(&data["message"]).ends_with("Waiting again starts it."), "{data}");
     assert!(data["waiting_since"].is_string() && data["patience_left_s"].is_u64(), "{data}");
     let took = began.elapsed();
     assert!(took > Duration::from_millis(1_900) && took < SOON, "{took:?}");

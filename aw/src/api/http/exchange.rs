@@ -100,6 +100,7 @@ impl Client {
             Error::Timeout(_) => {
                 lost(format!("it did not answer within {} s", left.as_secs_f64().round()))
             }
+            Error::Io(error) => lost(error.to_string()),
             error => lost(error.to_string()),
         };
         let mut response = self.send(call, left).map_err(failed)?;

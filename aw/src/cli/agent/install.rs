@@ -40,10 +40,10 @@ pub(in crate::cli) struct Install {
     /// proposer, opponent or arbitrator: limit these hosts to this role; by default as before
     #[arg(long)]
     role: Option<Role>,
-    /// Add the MCP tools for hosts whose shell reaches the server, too, as --role does; by default as before
+    /// Add the MCP tools also for hosts whose shell reaches the server (--role does too); by default as before
     #[arg(long)]
     tools: bool,
-    /// Wake the agent, once it is idle, when it is its move (Claude Code, Codex); by default as before
+    /// Wake an idle agent when it is its move (Claude Code, Codex); by default as before
     #[arg(long)]
     wake: bool,
     /// Let the agent run its commands of aw, and use the tools, without asking; by default as before

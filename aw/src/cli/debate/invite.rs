@@ -23,7 +23,7 @@ pub(in crate::cli) struct Invite {
     /// What they are called, which everybody sees on what they write [default: their role]
     #[arg(long)]
     name: Option<String>,
-    /// How long the invitation is good, for instance 45m, 12h or 30d
+    /// How long the invitation is valid, for instance 45m, 12h or 30d
     #[arg(long, value_name = "TIME", default_value = "7d")]
     expires: Lasts,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub(in crate::cli) struct McpServer {
 /// What a user tells an agent that is to take this role.
 pub(in crate::cli) fn to_agent(role: &str, debate: &str) -> String {
     let show = CommandLine::new("agent show").word(role).flag("--debate-id", debate).into_string();
-    format!("Be the {role} in debate {debate}: run `{show}` and go by what it prints.")
+    format!("Be the {role} in debate {debate}: run `{show}` and follow what it prints.")
 }
 
 fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {

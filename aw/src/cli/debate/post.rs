@@ -34,7 +34,7 @@ pub(super) struct Signature {
     /// A label for the author, at most 80 characters [env: AW_AUTHOR]
     #[arg(long, value_name = "LABEL")]
     pub(super) author: Option<String>,
-    /// Then wait as aw debate wait does, and print what it would print
+    /// Then wait as aw debate wait does, and print the answer of that wait
     #[arg(long)]
     wait: bool,
     /// The --deadline of the wait that follows

@@ -50,11 +50,16 @@ impl Purge {
             let lost = self.lost(&preview);
             match confirm::agrees(&format!("{lost}\nRemove it?"), false) {
                 Some(true) => {}
-                Some(false) => return Err(named(CliError::input("nothing was removed"))),
+                Some(false) => {
+                    let kept = CliError::input("nothing was removed");
+                    return Err(named(
+                        kept.suggest("To remove it, run the command again and answer y"),
+                    ));
+                }
                 None => {
                     let again = CommandLine::new("debate purge").word(&id);
                     let again = again.word_if("--documents", self.documents).word("--yes");
-                    let refused = CliError::input(format!("{lost} So it wants --yes"));
+                    let refused = CliError::input(format!("{lost} Add --yes to do it"));
                     return Err(named(refused.suggest(again.into_string())));
                 }
             }

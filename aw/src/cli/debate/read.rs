@@ -397,7 +397,7 @@ impl Open {
                  which works once and for 10 minutes"
             }
             (false, true) => {
-                "Open this address in a browser, which signs it in: it works once and for 10 minutes"
+                "Open this address in a browser to sign in: it works once, within 10 minutes"
             }
         };
         let opened = Opened { url, opened, expires_at: link.expires_at };
@@ -449,7 +449,7 @@ impl Delete {
         if !self.confirm {
             return Err(named(
                 CliError::input(
-                    "this hides the debate and all its arguments for good, so it wants --confirm",
+                    "this hides the debate and all its arguments for good: add --confirm",
                 )
                 .suggest(format!(
                     "aw debate delete --debate-id {} --confirm",

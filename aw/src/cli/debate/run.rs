@@ -49,7 +49,7 @@ pub(in crate::cli) struct Run {
     /// Drive seats of this debate; the others stay open
     #[arg(long, value_name = "DEBATE", conflicts_with_all = ["resume", "stop"])]
     debate_id: Option<String>,
-    /// Go on where a run stopped; without an id, the newest unfinished run of this project
+    /// Go on where a run stopped; without an id, in the newest unfinished run of this project
     #[arg(long, value_name = "DEBATE", num_args = 0..=1, default_missing_value = "", conflicts_with = "stop")]
     resume: Option<String>,
     /// End a run in the background, as Ctrl-C does
@@ -95,16 +95,16 @@ pub(in crate::cli) struct Run {
     /// The files that agents see, instead of all that git lists; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Debate", conflicts_with_all = ["resume", "stop"])]
     files: Vec<String>,
-    /// The time of the whole run, without the time in which you are awaited [default: 60m]
+    /// The longest time of the whole run, not counting the time that it waits for you [default: 60m]
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     max_time: Option<Span>,
-    /// The time of one turn [default: 20m]
+    /// The longest time of one turn [default: 20m]
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     max_turn: Option<Span>,
-    /// The tokens that the programs report
+    /// The most tokens, as the programs report them
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_tokens: Option<u64>,
-    /// The file for the plan as it comes out [default: the plan itself]
+    /// The file for the final plan [default: the plan itself]
     #[arg(long, value_name = "FILE", help_heading = "Files", conflicts_with_all = ["debate_id", "resume", "stop"])]
     output: Option<PathBuf>,
     /// Write no file

@@ -388,7 +388,7 @@ impl Wait {
                 session.way_back()
             ),
             (_, Some(0)) => format!(
-                "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited since {} \
+                "No response after {seconds}s, and patience is over. Tell your user that {who} has not answered since {} \
                  and which command resumes (retry_command), then stop.",
                 since.map_or("long ago".to_owned(), |since| since.to_string())
             ),

@@ -100,7 +100,8 @@ pub(in crate::cli) struct Submit {
 pub(in crate::cli) struct RequestCommand {
     #[command(flatten)]
     debate: DebateArg,
-    /// The argument in dispute, or the last one; by default the newest one that the proposer answers
+    /// The argument to answer: its id, at least 4 characters of it, or its number; by default the newest one that
+    /// the proposer answers
     #[arg(long, value_name = "ARGUMENT", default_value = "", hide_default_value = true)]
     target_id: String,
     /// Judge it and write nothing

@@ -14,7 +14,7 @@ use crate::api::types::{NewToken, Stamp};
 pub(in crate::cli) fn new_token(new: &Reply<NewToken>, paper: &Paper) -> String {
     let NewToken { token, seat, .. } = &new.data;
     format!(
-        "{}\n\nFor the {}, {}, good until {}.\n",
+        "{}\n\nFor the {}, {}, valid until {}.\n",
         paper.bold(token),
         called(&seat.role, &seat.name),
         match &seat.debate_id {
@@ -39,7 +39,7 @@ pub(in crate::cli) fn tokens(output: &TokensOutput, paper: &Paper) -> String {
             vec![
                 state,
                 seat.role.clone(),
-                cell(&seat.name, 30, paper),
+                if seat.name == seat.role { "-".to_owned() } else { cell(&seat.name, 30, paper) },
                 seat.debate_id.map_or_else(|| "every".to_owned(), |debate| debate.0.to_string()),
                 ago(seat.created_at),
                 seat.token_id.clone(),
@@ -61,7 +61,7 @@ pub(in crate::cli) fn invitation(invitation: &Invitation, paper: &Paper) -> Stri
         ("debate", &debate),
         ("role", &called(&invitation.role, &invitation.name)),
         ("token", &invitation.token),
-        ("good until", &end(invitation.expires_at)),
+        ("valid until", &end(invitation.expires_at)),
     ] {
         let _ = writeln!(text, "{} {value}", paper.bold(&format!("{name}:")));
     }
@@ -93,7 +93,7 @@ fn end(expires_at: Option<Stamp>) -> String {
 }
 
 /// How far ahead a moment is.
-fn ahead(moment: Stamp) -> String {
+pub(super) fn ahead(moment: Stamp) -> String {
     let seconds = moment.0.0.div_euclid(1_000) - Timestamp::now().as_second();
     let whole = |unit: i64| (seconds + unit / 2) / unit;
     match seconds {
