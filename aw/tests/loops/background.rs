@@ -204,7 +204,7 @@ fn a_server_with_tokens_that_was_killed_comes_back_with_tokens() {
         machine.aw(&["server", "stop"]).data();
         let open = machine.aw(&["server", "start"]).answer();
         assert_eq!(open["content"][0]["data"]["auth"], "off");
-        assert!(text(&open["metadata"]["warning"]).contains("the last one did"), "{open}");
+        assert!(text(&open["metadata"]["warning"]).contains("the last server did"), "{open}");
         crash(&machine);
         machine.debate();
         assert_eq!(machine.aw(&["server", "status"]).data()["auth"], "off");
