@@ -1,7 +1,7 @@
 //! Reads a text from a file, the command line, stdin, or the editor of a person at a terminal.
 
 use std::cell::OnceCell;
-use std::fs;
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,9 @@ use super::editor;
 use super::next_command::{CommandLine, YOUR_TEXT};
 use super::output::{CliError, is_person_at};
 use crate::api::error::Code;
+
+/// The longest text that is read. A device may have no end, and no server takes so much in one text.
+const READ: u64 = 256 << 20;
 
 /// The longest text that a command line repeats.
 const REPEATED: usize = 10 * 1024;
@@ -85,7 +88,8 @@ impl TextInput {
             return Err(CliError::input("there is more than one content").suggest(EXACTLY_ONE));
         }
         if let Some(path) = self.path() {
-            let bytes = fs::read(path).map_err(|error| match error.kind() {
+            let read = File::open(path).and_then(read_limited);
+            let bytes = read.map_err(|error| match error.kind() {
                 ErrorKind::NotFound => CliError::new(
                     Code::FileNotFound,
                     format!("there is no file {}", path.display()),
@@ -97,14 +101,12 @@ impl TextInput {
                 )
                 .suggest("Give the path of a text file that you may read with --file"),
             })?;
-            return utf8(bytes, &path.display().to_string()).map(Some);
+            return text_of(bytes, &path.display().to_string()).map(Some);
         }
         if self.stdin || self.file.is_some() {
-            let mut bytes = Vec::new();
-            io::stdin()
-                .read_to_end(&mut bytes)
+            let bytes = read_limited(io::stdin())
                 .map_err(|error| CliError::input(format!("stdin cannot be read: {error}")))?;
-            return utf8(bytes, "stdin").map(Some);
+            return text_of(bytes, "stdin").map(Some);
         }
         Ok(self.content.clone())
     }
@@ -121,7 +123,18 @@ impl TextInput {
     }
 }
 
-fn utf8(bytes: Vec<u8>, source: &str) -> Result<String, CliError> {
+/// The bytes up to the limit, and one more if there are more.
+fn read_limited(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(READ + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn text_of(bytes: Vec<u8>, source: &str) -> Result<String, CliError> {
+    if bytes.len() as u64 > READ {
+        let message = format!("{source} has more than {READ} bytes");
+        return Err(CliError::new(Code::ContentTooLarge, message).suggest("Give a shorter text"));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         CliError::input(format!("{source} is not UTF-8: byte {place} cannot be read"))

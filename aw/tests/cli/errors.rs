@@ -205,6 +205,15 @@ fn a_text_of_any_excessive_length_is_content_too_large() {
 }
 
 #[test]
+fn a_file_without_an_end_is_content_too_large() {
+    let aw = Aw::new();
+    let endless = ["docs", "create", "--summary", "s", "--file", "/dev/zero"];
+    let error = aw.quietly(&endless).refused(4, "CONTENT_TOO_LARGE")["error"].clone();
+    assert_eq!(error["message"], "/dev/zero has more than 268435456 bytes");
+    assert!(!aw.home().exists(), "no server was started for it");
+}
+
+#[test]
 fn a_refusal_names_the_last_good_step() {
     let opened = Opened::new(Aw::new().set("DEBATE_WAIT_DEADLINE", "0"));
     let Opened { aw, debate, motion } = &opened;
