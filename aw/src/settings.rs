@@ -116,7 +116,7 @@ pub enum BadSetting {
     Value {
         /// The name of the setting.
         name: String,
-        /// What is wrong with the value.
+        /// The fault of the value.
         why: String,
     },
     /// There is no home folder.

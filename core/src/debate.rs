@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-/// Who approves a RESOLUTION.
+/// The approver of a RESOLUTION.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ResolutionPolicy {
     /// The server, at once.
@@ -202,7 +202,7 @@ impl Standing {
 /// A debate as the rules see it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Debate {
-    /// Who approves a RESOLUTION.
+    /// The approver of a RESOLUTION.
     pub policy: ResolutionPolicy,
     /// Where it stands.
     pub standing: Standing,
@@ -213,11 +213,11 @@ pub struct Debate {
 /// An argument that a decision adds to the record, without its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entry {
-    /// What happened.
+    /// The event.
     pub event: Event,
     /// The argument it answers.
     pub parent: Option<Seq>,
-    /// What its statements change.
+    /// The changes that its statements make.
     pub changes: Vec<Change>,
     /// Why a RESOLUTION waits for the arbitrator, in a debate with points.
     pub held: Option<Held>,

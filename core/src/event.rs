@@ -5,7 +5,7 @@ use crate::{Role, Verdict, words};
 /// The kind of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// What the debate is about.
+    /// The subject of the debate.
     Motion,
     /// An argument of either side.
     Claim,

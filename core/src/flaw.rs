@@ -78,7 +78,7 @@ pub struct Flaw {
     pub line: u32,
     /// Its kind.
     pub code: FlawCode,
-    /// What is wrong, and what to write instead.
+    /// The mistake, and the text to write instead.
     pub message: String,
     /// The words or forms that may stand there.
     pub allowed: Vec<String>,

@@ -39,7 +39,7 @@ pub struct Point {
     pub id: PointId,
     /// How bad it is.
     pub severity: Severity,
-    /// What is wrong, in the words of the role that raised it.
+    /// The objection, in the words of the role that raised it.
     pub title: String,
     /// Where it stands.
     pub state: PointState,
@@ -91,7 +91,7 @@ words!(Held, "policy, not_agreed, other_version", {
     OtherVersion = "other_version",
 });
 
-/// What the rules of points say about a RESOLUTION.
+/// The verdict of the rules of points on a RESOLUTION.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     /// These points block it.
@@ -119,12 +119,12 @@ pub struct Said {
     pub readable: u32,
 }
 
-/// What a statement does to the ledger.
+/// The change that a statement makes to the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Change {
     /// The line of the statement.
     pub line: u32,
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
     /// Its word.
     pub word: Word,
@@ -132,13 +132,13 @@ pub struct Change {
     pub point: Option<PointId>,
     /// That point's state after it.
     pub state: Option<PointState>,
-    /// What else changes.
+    /// Its other effect.
     pub effect: Effect,
     /// Its quotes.
     pub quotes: Vec<Quote>,
 }
 
-/// What a statement changes besides the state of its point.
+/// The effect of a statement besides the state of its point.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// A point is raised.
@@ -161,7 +161,7 @@ pub enum Effect {
     Verdict,
 }
 
-/// What the proposer should do.
+/// The advice to the proposer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Course {
     /// Ask the arbitrator.
@@ -274,7 +274,7 @@ impl Ledger {
         self.claims >= self.limit()
     }
 
-    /// What the rules say about a RESOLUTION that cites these versions.
+    /// Judges a RESOLUTION that cites these versions.
     pub fn completion(&self, said: &Said) -> Completion {
         let blocking = self.blocking();
         if !blocking.is_empty() {
@@ -839,7 +839,7 @@ pub(crate) fn rounds_used(limit: u32) -> String {
     }
 }
 
-/// What a word makes of a point: its next state, or nothing where it repeats what holds already.
+/// The next state of a point after a word; nothing where the word repeats the state.
 fn turn(point: &Point, role: Role, word: Word) -> Result<Option<PointState>, FlawCode> {
     use PointState::{
         Accepted, Deferred, Dismissed, Open, Rejected, SetAside, Settled, Upheld, Withdrawn,

@@ -9,7 +9,7 @@ use crate::text::{BadText, one_line};
 pub struct DebateOrigin {
     /// Identifies the project: a hash that its users compute alike.
     pub project: ProjectId,
-    /// What people call the project.
+    /// The project's name for people.
     pub name: String,
     /// The branch, if one was checked out.
     pub branch: Option<String>,

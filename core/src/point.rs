@@ -200,7 +200,7 @@ impl Word {
     }
 }
 
-/// What a statement is about.
+/// The subject of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A point that the statement raises.
@@ -239,7 +239,7 @@ impl Subject {
     }
 }
 
-/// Who may say which word about what, and the spellings that mean the same.
+/// Which role may say which word about which target, and the spellings that mean the same.
 #[rustfmt::skip]
 const WORDS: &[(Role, SubjectKind, Word, &[&str])] = &[
     (Role::Opponent, SubjectKind::New, Word::Critical, &[]),
@@ -307,9 +307,9 @@ fn forms(role: Role) -> Vec<String> {
 pub struct Statement {
     /// The line of its heading, from 1.
     pub line: u32,
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
-    /// What it says.
+    /// Its word.
     pub word: Word,
     /// The rest of the heading.
     pub title: String,

@@ -52,7 +52,7 @@ pub enum Refusal {
         state: State,
         /// How many rounds the debate has.
         limit: u32,
-        /// What to do instead.
+        /// The next step instead.
         advice: PointAdvice,
     },
     /// Points block the completion.
@@ -61,7 +61,7 @@ pub enum Refusal {
         state: State,
         /// The points.
         points: Vec<PointId>,
-        /// What to do instead.
+        /// The next step instead.
         advice: PointAdvice,
     },
     /// The text breaks the rules of points.

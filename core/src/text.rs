@@ -92,7 +92,7 @@ text! {
     SeatName
 }
 text! {
-    /// What a role works on, in its own words: at most 80 characters on one line.
+    /// The current work of a role, in its own words: at most 80 characters on one line.
     WorkLabel
 }
 text! {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::{Debate, Kind, Move, Role, Said, Seq, Standing, State, Target, Verdict, words};
 
-/// What an agent should do next.
+/// The next action of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Answer the other side.
@@ -112,7 +112,7 @@ impl Debate {
 }
 
 impl Standing {
-    /// What this role should do now.
+    /// The next action of this role.
     pub fn action(&self, role: Role) -> Action {
         match (self.state, role) {
             (State::Closed, _) => Action::DebateClosed,

@@ -94,7 +94,7 @@ pub struct Health {
     pub database: Vitals,
 }
 
-/// What a wait asks for: the debate, the role, and the last argument it has seen.
+/// The question of a wait: the debate, the role, and the last argument it has seen.
 type WaitQuestion = (DebateId, Role, Option<ArgumentId>);
 
 /// The record and its waiters; clones share it.
@@ -417,7 +417,7 @@ impl Engine {
         Ok(self.presence.of(debate))
     }
 
-    /// Who waits in a debate now, what each role works on, and when it was last seen there.
+    /// Each role's presence in a debate: whether it waits, its work, and when it was last seen there.
     pub fn presence(&self, debate: DebateId) -> ByRole<Sign> {
         self.presence.of(debate)
     }
@@ -485,7 +485,7 @@ impl Engine {
         self.store.page_data(debate, before, limit).await
     }
 
-    /// What the report of a debate shows.
+    /// The data of a debate's report.
     pub async fn report(&self, debate: DebateId) -> Result<ReportData, Failure> {
         self.store.report(debate).await
     }
@@ -499,7 +499,7 @@ impl Engine {
         self.store.place(debate, argument).await
     }
 
-    /// What the page shows beside these arguments, which must be in order.
+    /// The data that the page shows beside these arguments, which must be in order.
     pub async fn surroundings(
         &self,
         debate: DebateId,

@@ -139,7 +139,7 @@ pub struct Damage {
     pub document: Option<DocumentId>,
     /// Its first damaged version.
     pub version: Option<u64>,
-    /// What is wrong.
+    /// The damage.
     pub what: String,
 }
 

@@ -19,7 +19,7 @@ const REACH: usize = 10_000;
 /// The most changes that one call returns.
 const HANDFUL: usize = 100;
 
-/// What happened to a debate.
+/// A change of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
     /// The debate was opened.

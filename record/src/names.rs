@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::DebateListed;
 
-/// What a caller calls a debate.
+/// A caller's name for a debate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DebateName {
     /// A slug, the beginning of an id, or an id in the older system.
@@ -28,7 +28,7 @@ pub struct NameScope {
     pub project: Option<ProjectId>,
 }
 
-/// What a caller calls an argument.
+/// A caller's name for an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentName {
     /// Its position.
@@ -41,7 +41,7 @@ pub enum ArgumentName {
     AnsweredBy(Role),
 }
 
-/// What a caller calls a document.
+/// A caller's name for a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentName {
     /// Its title, or the beginning of its id.

@@ -48,11 +48,11 @@ pub struct Sign {
     pub waiting: bool,
     /// When it last waited, polled, wrote or set its label.
     pub last_seen: Option<Time>,
-    /// What it works on. Shared, because every follower of the debate gets a copy.
+    /// Its current work. Shared, because every follower of the debate gets a copy.
     pub working: Option<Arc<Working>>,
 }
 
-/// What a role works on.
+/// The current work of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Working {
     /// In its own words.
@@ -279,7 +279,7 @@ struct RolePresence {
     label_due: bool,
 }
 
-/// What must follow a change.
+/// The work that must follow a change.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Effect {
     /// Others must hear of it.

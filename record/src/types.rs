@@ -41,7 +41,7 @@ pub enum Ask {
         debate_type: DebateType,
         /// The texts of its type, unless the type is built in.
         texts: Option<Box<TypeTexts>>,
-        /// Who approves a RESOLUTION.
+        /// The approver of a RESOLUTION.
         policy: ResolutionPolicy,
         /// The settings of its points, if it keeps points.
         points: Option<PointRules>,
@@ -88,7 +88,7 @@ pub struct Receipt {
     pub replayed: bool,
     /// The arguments of others between the target and this one.
     pub missed: Vec<Argument>,
-    /// What the role should do now.
+    /// The role's next action.
     pub action: Action,
     /// The argument to wait on next.
     pub waits_on: ArgumentId,
@@ -120,7 +120,7 @@ pub struct Stated {
     pub seq: Seq,
     /// The line of its heading.
     pub line: u32,
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
     /// Its word.
     pub word: Word,
@@ -147,7 +147,7 @@ pub struct StatedQuote {
     pub place: Option<QuotePlace>,
     /// The first and the last line there.
     pub lines: Option<(u32, u32)>,
-    /// What the document is called, if it stands in one. Receipts leave it out.
+    /// The document's name, if it stands in one. Receipts leave it out.
     pub document_name: Option<String>,
 }
 
@@ -162,7 +162,7 @@ pub struct PointRecord {
     pub turns: Vec<PointTurn>,
 }
 
-/// What one argument says about a point.
+/// The statement of one argument about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointTurn {
     /// The argument.
@@ -257,7 +257,7 @@ pub enum Poll {
 /// The answer to a wait that is over.
 #[derive(Debug, Clone)]
 pub struct News {
-    /// What the role should do now.
+    /// The role's next action.
     pub action: Action,
     /// The role that the debate waits for.
     pub state: State,
@@ -358,7 +358,7 @@ pub struct PageData {
     pub points: Vec<PointRecord>,
 }
 
-/// What the report of a debate shows. Everything is from the record: no clock, no presence, and nothing
+/// The data of a debate's report. Everything is from the record: no clock, no presence, and nothing
 /// that differs between two servers.
 #[derive(Debug, Clone)]
 pub struct ReportData {
@@ -386,7 +386,7 @@ pub struct ReportData {
     pub seal: Option<Hash>,
 }
 
-/// Who wrote arguments of a role.
+/// An author of a role's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorship {
     /// The role.
@@ -402,7 +402,7 @@ pub struct Authorship {
 pub struct Moment {
     /// Its position.
     pub seq: Seq,
-    /// What happened.
+    /// The kind of argument.
     pub event: Event,
     /// When it was written.
     pub at: Time,
@@ -421,7 +421,7 @@ pub struct Citation {
     pub name: String,
 }
 
-/// What the page shows beside arguments.
+/// The data that the page shows beside arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// The positions of the arguments they answer.
@@ -590,7 +590,7 @@ pub struct DebateListed {
 pub struct ProjectListed {
     /// Identifies it.
     pub id: ProjectId,
-    /// What its newest debate calls it.
+    /// Its name in its newest debate.
     pub name: String,
 }
 

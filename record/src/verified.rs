@@ -20,11 +20,11 @@ pub struct Verified {
     pub head: Hash,
     /// The checksum over its title, type, policy and rules.
     pub checksum: Hash,
-    /// What is left of it, if it was purged. Then no argument is there to verify.
+    /// Its tombstone, if it was purged. Then no argument is there to verify.
     pub tombstone: Option<Tombstone>,
 }
 
-/// What is left of a purged debate or document.
+/// The remains of a purged debate or document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tombstone {
     /// When its texts were removed.
@@ -37,7 +37,7 @@ pub struct Tombstone {
     pub checksum: Hash,
 }
 
-/// What a purge of a debate removes.
+/// The things that a purge of a debate removes.
 #[derive(Debug, Clone)]
 pub struct PurgePreview {
     /// Its title.
@@ -61,7 +61,7 @@ pub struct PurgePreview {
 /// The result of a purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Purged {
-    /// What is left.
+    /// The remains.
     pub tombstone: Tombstone,
     /// Whether the bytes are out of the files. False for PostgreSQL, which removes them in its own time.
     pub scrubbed: bool,

@@ -35,7 +35,7 @@ impl Step {
     }
 }
 
-/// What a role should do now, and what else it could do.
+/// The next step of a role, and its alternatives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
     /// The move to make. None where the server can do nothing more.
@@ -163,7 +163,7 @@ pub fn check_message(checked: &Checked, kind: &str) -> &'static str {
     }
 }
 
-/// What to read after a failure, if the code and the wrong field are enough to know it.
+/// The place to look after a failure, where the code and the wrong field show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// At the list of debates.

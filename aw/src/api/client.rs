@@ -152,7 +152,7 @@ pub struct DocumentFilter<'a> {
     pub offset: u64,
 }
 
-/// What to search for.
+/// The words and the limits of a search.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SearchFilter<'a> {
     /// Words, or the beginning of an id.
@@ -165,7 +165,7 @@ pub struct SearchFilter<'a> {
     pub before: Option<&'a str>,
 }
 
-/// What a role waits for.
+/// A role that waits in a debate.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiter<'a> {
     /// In this debate.
@@ -176,7 +176,7 @@ pub struct Waiter<'a> {
     pub after: Option<&'a str>,
 }
 
-/// What a transcript is exported as.
+/// The format of an exported transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// Markdown, every argument quoted.

@@ -12,24 +12,24 @@ use super::types::{
     PointIdText, RoleText, Stamp, StateText,
 };
 
-/// What every failure looks like.
+/// The envelope of every failure.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Failure {
     /// Always false.
     #[schema(default = false)]
     pub success: bool,
-    /// What went wrong.
+    /// The error.
     pub error: Error,
 }
 
-/// What went wrong, and what to do next.
+/// An error and the next step after it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct Error {
     /// Tells programs what happened.
     pub code: Code,
     /// Tells people what happened.
     pub message: String,
-    /// What to do next.
+    /// The next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
     /// `INVALID_INPUT`: where.
@@ -62,22 +62,22 @@ pub struct Error {
     /// `INVALID_INPUT`, a name that fits several: what it may mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Vec<Candidate>>,
-    /// What was not found, or is damaged.
+    /// The one that was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<DebateIdText>,
     /// `RECORD_DAMAGED`: the first bad one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What was not found.
+    /// The one that was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument_id: Option<ArgumentIdText>,
-    /// What was not found.
+    /// The one that was not found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point_id: Option<String>,
-    /// What was not found, or is damaged.
+    /// The one that was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<DocumentIdText>,
-    /// What was not found, or the first bad one.
+    /// The one that was not found, or the first bad one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// When it was deleted.

@@ -104,7 +104,7 @@ impl Data {
     }
 }
 
-/// What every answer is wrapped in.
+/// The envelope of every answer.
 #[derive(Deserialize)]
 struct Envelope {
     success: bool,
@@ -117,7 +117,7 @@ struct Envelope {
 /// A lost connection.
 #[derive(Debug, Clone)]
 pub struct Lost {
-    /// What happened.
+    /// The reason.
     pub why: String,
     /// Whether the time limit has passed.
     pub timed_out: bool,

@@ -47,7 +47,7 @@ pub use verify::{
     Damaged, PurgeDebate, PurgePreview, Purged, Tombstone, VerifiedDebate, VerifiedPiece,
 };
 
-/// What every success looks like.
+/// The envelope of every success.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Success<T> {
     /// Always true.
@@ -69,13 +69,13 @@ impl<T> Success<T> {
 pub struct Debate {
     /// Its name.
     pub id: DebateIdText,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its type.
     pub debate_type: String,
     /// Its state, which names the role it waits for.
     pub state: StateText,
-    /// Who approves a RESOLUTION.
+    /// The approver of a RESOLUTION.
     pub resolution_policy: ResolutionPolicyText,
     /// When it was opened.
     pub created_at: Stamp,
@@ -108,7 +108,7 @@ pub struct Argument {
     pub id: ArgumentIdText,
     /// The debate it belongs to.
     pub debate_id: DebateIdText,
-    /// What it answers.
+    /// The argument that it answers.
     #[schema(required = true)]
     pub parent_id: Option<ArgumentIdText>,
     /// Its kind.
@@ -119,7 +119,7 @@ pub struct Argument {
     /// The author's label.
     #[schema(required = true)]
     pub author: Option<String>,
-    /// What it says.
+    /// Its text.
     pub content: String,
     /// The request that wrote it.
     pub client_request_id: RequestIdText,
@@ -166,7 +166,7 @@ pub struct LastArgument {
     pub created_at: Stamp,
 }
 
-/// Who waits in a debate, what each role works on, and when it was last seen there.
+/// Each role's presence in a debate: whether it waits, its work, and when it was last seen there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Presence {
     /// The proposer.
@@ -177,7 +177,7 @@ pub struct Presence {
     pub arbitrator: Sign,
 }
 
-/// What the server knows of a role since its start.
+/// The presence of a role since the server's start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Sign {
     /// Whether a wait is held now, or there was a poll in the last five seconds.
@@ -185,12 +185,12 @@ pub struct Sign {
     /// When it last waited, polled, wrote or set its label.
     #[schema(required = true)]
     pub last_seen_at: Option<Stamp>,
-    /// What it works on; absent when it has set no label in the last minute.
+    /// Its current work; absent when it has set no label in the last minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working: Option<Working>,
 }
 
-/// What a role works on.
+/// The current work of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Working {
     /// In its own words.
@@ -205,7 +205,7 @@ pub struct SetPresence {
     /// `proposer`, `opponent` or `arbitrator`.
     #[schema(pattern = "^(proposer|opponent|arbitrator)$")]
     pub role: String,
-    /// What the role works on, on one line. It lasts for a minute. Null or absent clears it.
+    /// The role's current work, on one line. It lasts for a minute. Null or absent clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 80)]
     pub label: Option<String>,
@@ -219,7 +219,7 @@ pub struct SetSeen {
     pub seq: u64,
 }
 
-/// What the caller has seen of a debate.
+/// The newest argument of a debate that the caller has seen.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SeenSet {
     /// The newest argument seen, 0 for none; null for a caller without a token, whose marks the server
@@ -231,7 +231,7 @@ pub struct SeenSet {
 /// The presence in a debate after a change of it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct PresenceSet {
-    /// Who is there.
+    /// The presence of each role.
     pub presence: Presence,
 }
 
@@ -277,7 +277,7 @@ pub struct CreateDebate {
     /// `coding_plan_debate`, `general_debate` or a type of the user's own.
     #[schema(pattern = "^[a-z][a-z0-9_]{0,63}$")]
     pub debate_type: String,
-    /// What the debate is about.
+    /// The text of the MOTION.
     #[schema(min_length = 1)]
     pub motion_content: String,
     /// Makes a retry recognisable.
@@ -305,10 +305,10 @@ pub struct CreateDebate {
 /// The texts of a type: at most 64 kB of rules, stored with the debate.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct TypeTexts {
-    /// What the type is called.
+    /// The title of the type.
     #[schema(min_length = 1, max_length = 200)]
     pub title: String,
-    /// What it is for.
+    /// Its purpose.
     #[schema(min_length = 1, max_length = 500)]
     pub description: String,
     /// The proposer's rules.
@@ -323,7 +323,7 @@ pub struct TypeTexts {
 }
 
 impl TypeTexts {
-    /// What this role goes by.
+    /// The rules of this role.
     pub fn of(&self, role: Role) -> &str {
         match role {
             Role::Proposer => &self.proposer,
@@ -451,15 +451,15 @@ pub struct Written {
     pub replayed: bool,
     /// The arguments of others between the target and this one.
     pub missed: Vec<Argument>,
-    /// What the role should do now. A server of the older system leaves it out.
+    /// The role's next action. A server of the older system leaves it out.
     #[schema(value_type = ActionText, required = true)]
     pub action: Option<ActionText>,
-    /// What to wait on next.
+    /// The argument to wait on next.
     pub next_argument_id_to_wait: ArgumentIdText,
     /// A remark for the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What the argument says about points, in a debate with points.
+    /// The argument's statements, in a debate with points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statements: Option<Vec<Statement>>,
     /// A RESOLUTION in a debate with points: why it waits for the arbitrator, null when it closed.
@@ -490,22 +490,22 @@ pub enum Poll {
 pub struct News {
     /// Always true.
     pub has_new_argument: bool,
-    /// What the role should do now.
+    /// The role's next action.
     pub action: ActionText,
     /// The state of the debate, which names the role it waits for.
     pub debate_state: StateText,
     /// The newest of `arguments`; when there are none, the newest of the others.
     pub argument: Argument,
-    /// What the role has not seen: at most the newest 20, and every RULING.
+    /// The arguments that the role has not seen: at most the newest 20, and every RULING.
     pub arguments: Vec<Argument>,
     /// How many more the role has not seen.
     pub omitted: u64,
-    /// What to wait on next.
+    /// The argument to wait on next.
     pub next_argument_id_to_wait: ArgumentIdText,
     /// The argument that awaits a RULING.
     #[schema(required = true)]
     pub pending_argument_id: Option<ArgumentIdText>,
-    /// What the role may do now.
+    /// The moves that the role may make now.
     pub available_actions: Vec<AvailableText>,
     /// How the debate ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -534,7 +534,7 @@ pub struct Nothing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub last_argument_id: Option<String>,
-    /// What the role should do now: wait.
+    /// The role's next action: wait.
     #[schema(value_type = ActionText, required = true)]
     pub action: Option<ActionText>,
     /// When the newest argument was written.
@@ -564,7 +564,7 @@ pub struct DebateListed {
     pub debate: Debate,
     /// Its newest argument.
     pub last_argument: LastArgument,
-    /// Who is there.
+    /// The presence of each role.
     pub presence: Presence,
     /// How many of its points block completion; absent in a debate without points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -579,7 +579,7 @@ pub struct DebateListed {
 pub struct DebateContext {
     /// The debate.
     pub debate: Debate,
-    /// What it is about.
+    /// The MOTION.
     pub motion: Argument,
     /// The others, or the newest of them, in order.
     pub arguments: Vec<Argument>,
@@ -591,9 +591,9 @@ pub struct DebateContext {
     pub own_rules: bool,
     /// Where the rules come from.
     pub rules_origin: RulesOrigin,
-    /// What each role may do now.
+    /// The moves that each role may make now.
     pub available_actions: AvailableActions,
-    /// Who is there.
+    /// The presence of each role.
     pub presence: Presence,
     /// The newest argument that the caller has seen, 0 for none; absent for a caller without a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -603,7 +603,7 @@ pub struct DebateContext {
     pub points: Points,
 }
 
-/// What each role may do now.
+/// The moves that each role may make now.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AvailableActions {
     /// The proposer.

@@ -190,7 +190,7 @@ fn answering(home: &DataDir) -> Result<Option<Running>, CliError> {
         .suggest("aw server restart"))
 }
 
-/// What a program on a port says that it is. It proves nothing.
+/// The program on a port, by its own words. They prove nothing.
 pub(super) enum Listener {
     /// An aw server, of the data folder with this id.
     Aw(String),

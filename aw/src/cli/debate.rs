@@ -260,7 +260,7 @@ impl DebateCommand {
     }
 }
 
-/// What an answer says about points, as the server sent it. Absent in a debate without points.
+/// The fields of points in an answer, as the server sent them. Absent in a debate without points.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct PointFields {

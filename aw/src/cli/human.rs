@@ -42,7 +42,7 @@ pub(super) use run::{run, run_check};
 pub(super) use seats::{invitation, new_token, tokens};
 use table::table;
 
-/// What a page is written on.
+/// The width and the colours of the output.
 pub(super) struct Paper {
     /// The width of running text.
     width: usize,

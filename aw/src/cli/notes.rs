@@ -55,7 +55,7 @@ struct Note {
     waker: Option<Uuid>,
 }
 
-/// What a session has seen of a debate in one role.
+/// The newest argument of a debate that a session has seen in one role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DebateNote {
     debate_id: DebateIdText,
@@ -107,7 +107,7 @@ impl Notes {
         Notes::of(home, Host::Claude, &env::var("CLAUDE_CODE_SESSION_ID").ok()?)
     }
 
-    /// What the session has seen of each debate.
+    /// The session's note on each debate.
     pub(super) fn seen(&self) -> Vec<DebateNote> {
         self.read().debates
     }
@@ -206,7 +206,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// What the session has seen of this debate; none once the right to wake it is lost.
+    /// The session's note on this debate; none once the right to wake it is lost.
     pub(super) fn seen(&self, debate: DebateId, role: Role) -> Option<DebateNote> {
         let note = self.notes.read();
         let is_ours = note.waker == Some(self.own);

@@ -74,7 +74,7 @@ pub(super) struct Detail {
     full: bool,
 }
 
-/// What a command leads to.
+/// The result of a command.
 pub(super) enum Shown {
     /// The outcome of a command that did not fail.
     Answer(Answer),

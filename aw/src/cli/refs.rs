@@ -18,7 +18,7 @@ use crate::api::error::Code;
 use crate::api::types::{Project, Resolved};
 use crate::run::project;
 
-/// What a command took because its user named nothing, for its answer.
+/// The debate and the target that a command chose itself, for its answer.
 static TAKEN: OnceLock<Value> = OnceLock::new();
 
 /// The name of whatever changed last.
@@ -41,7 +41,7 @@ pub(super) struct DebateArg {
     pub(super) id: String,
 }
 
-/// What a command needs to resolve besides the debate.
+/// The names that a command resolves besides the debate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wants<'a> {
     /// If the debate is not named and several are open: the only one that waits for this role.

@@ -218,7 +218,7 @@ fn list(shape: Shape) -> Result<Shown, CliError> {
     Ok(Shown::Answer(session.checked(cautioned(answer, list.data.wanted))))
 }
 
-/// What is printed of the server's answer as it came.
+/// The fields of the server's answer that are printed unchanged.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Verbatim {

@@ -510,11 +510,11 @@ pub struct KitFile {
     pub host: Host,
     /// Its path.
     pub path: PathBuf,
-    /// What is written into it.
+    /// The way it is written.
     pub writing: Writing,
 }
 
-/// What is written into a file.
+/// The way a file is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writing {
     /// The whole file.

@@ -14,7 +14,7 @@ use super::host::{Host, KitFile, Writing};
 use super::manifest::{Extent, InstalledFile, Manifest};
 use crate::files;
 
-/// What happens to a file.
+/// The change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is created.
@@ -59,7 +59,7 @@ impl Fate {
 pub struct FileChange {
     /// The file, as the host names it.
     pub path: PathBuf,
-    /// What happens to it.
+    /// Its change.
     pub fate: Fate,
     /// Its text now; none when it does not exist.
     pub before: Option<String>,

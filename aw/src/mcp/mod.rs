@@ -84,11 +84,11 @@ pub struct SeenInDebate {
     pub role: Role,
     /// The newest argument that it has seen, if the call shows that.
     pub newest: Option<String>,
-    /// What the agent can expect in the debate.
+    /// The agent's prospect in the debate.
     pub prospect: Prospect,
 }
 
-/// What an agent can expect in a debate.
+/// The prospect of an agent in a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prospect {
     /// It has something to read or to do.
@@ -104,7 +104,7 @@ pub enum Prospect {
 pub struct CallerInfo {
     /// How its requests reach the API.
     pub transport: Transport,
-    /// What it may call.
+    /// The tools that it may call.
     pub scope: Scope,
     /// Separates its calls from those of others, if one connection carries the calls of many.
     pub session: Option<String>,

@@ -180,7 +180,7 @@ pub(super) fn held_in_words(held: Option<&HeldText>) -> String {
     format!("The RESOLUTION waits for the arbitrator: {why}.\n")
 }
 
-/// What the server read in a text: a line for each statement.
+/// The statements that the server read in a text, a line each.
 pub(super) fn statements_in_words(statements: &[Statement]) -> String {
     let line = |statement: &Statement| {
         let mut words =

@@ -30,7 +30,7 @@ impl Program {
         }
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub(super) fn title(self) -> &'static str {
         match self {
             Program::Claude => "Claude Code",

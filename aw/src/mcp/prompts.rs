@@ -117,7 +117,7 @@ fn word<'a>(given: &'a JsonObject, name: &str) -> Result<Option<&'a str>, ToolRe
     }
 }
 
-/// What stands before the text, which speaks of commands and says how to find them among the tools.
+/// The opening before the text, which speaks of commands: it says how to find them among the tools.
 fn opening(language: Language, role: Role, scope: Scope, debate: Option<&str>) -> String {
     let tools = scope.tools().filter(|tool| tool.command().is_for(role));
     let tools: Vec<String> = tools.map(|tool| format!("`{}`", tool.name())).collect();

@@ -18,7 +18,7 @@ const MARKDOWN: &str = "text/markdown";
 /// How many documents are listed at a time.
 const PAGE: u64 = 50;
 
-/// What a resource is of.
+/// The thing that a resource shows.
 #[derive(Debug, PartialEq, Eq)]
 enum Named<'a> {
     /// The rules of a role in debates of this type.

@@ -34,7 +34,7 @@ pub(super) struct ToolArgument {
     pub(super) role: RoleText,
     /// The author's label.
     pub(super) author: Option<String>,
-    /// What it answers.
+    /// The argument that it answers.
     pub(super) parent_id: Option<ArgumentIdText>,
     /// Kept without changing the state: it was written across an INTERVENTION.
     pub(super) parked: bool,
@@ -66,12 +66,12 @@ impl From<Argument> for ToolArgument {
     }
 }
 
-/// What a move led to.
+/// The result of a move.
 #[derive(Debug, Serialize)]
 pub(super) struct Written {
-    /// What happened.
+    /// A sentence about the result.
     pub(super) message: String,
-    /// What the role should do now.
+    /// The role's next action.
     pub(super) action: ActionText,
     /// The call to make now.
     pub(super) next: Option<NextCall>,
@@ -93,7 +93,7 @@ pub(super) struct Written {
     pub(super) parked: bool,
     /// Whether it had been written before: this is the first answer again.
     pub(super) replayed: bool,
-    /// What to wait on.
+    /// The argument to wait on.
     pub(super) next_argument_id_to_wait: ArgumentIdText,
     /// The request that wrote it.
     pub(super) client_request_id: RequestIdText,
@@ -102,7 +102,7 @@ pub(super) struct Written {
     /// How the debate ended, once it is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<OutcomeText>,
-    /// What the argument says about points, in a debate with points.
+    /// The argument's statements, in a debate with points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) statements: Option<Vec<Statement>>,
     /// A RESOLUTION: why it waits for the arbitrator.
@@ -111,7 +111,7 @@ pub(super) struct Written {
     /// Where the points stand, in a debate with points, and the live ones.
     #[serde(flatten)]
     pub(super) points: Points,
-    /// What others wrote between the target and this argument: read it.
+    /// The arguments of others between the target and this argument: read them.
     pub(super) missed: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
@@ -122,7 +122,7 @@ pub(super) struct Written {
 pub(super) struct MoveCheck {
     /// Always true: nothing was written.
     pub(super) dry_run: bool,
-    /// What happened.
+    /// A sentence about the result.
     pub(super) message: String,
     /// The call that makes the move.
     pub(super) next: Option<NextCall>,
@@ -165,14 +165,14 @@ pub(super) struct ReportPage {
     pub(super) quoted: &'static str,
 }
 
-/// What a wait led to.
+/// The result of a wait.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Waited {
     /// `new_argument`, or `timeout`, which is not a failure.
     pub(super) status: Status,
-    /// What happened.
+    /// A sentence about the result.
     pub(super) message: String,
-    /// What the role should do now; unknown if the server was lost.
+    /// The role's next action; unknown if the server was lost.
     pub(super) action: Option<ActionText>,
     /// The call to make now; none once the debate is closed or patience is over.
     pub(super) next: Option<NextCall>,
@@ -184,11 +184,11 @@ pub(super) struct Waited {
     pub(super) debate_id: String,
     /// Its state, which names the role it waits for; unknown when the server was lost.
     pub(super) debate_state: Option<StateText>,
-    /// What the role may do now.
+    /// The moves that the role may make now.
     pub(super) available_actions: Vec<AvailableText>,
-    /// What to wait on.
+    /// The argument to wait on.
     pub(super) next_argument_id_to_wait: Option<ArgumentIdText>,
-    /// What a RULING is owed to.
+    /// The argument that awaits a RULING.
     pub(super) pending_argument_id: Option<ArgumentIdText>,
     /// How many more arguments the role has not seen: see debate_get_context.
     pub(super) omitted: u64,
@@ -230,7 +230,7 @@ pub(super) enum Status {
 /// A debate with its arguments.
 #[derive(Debug, Serialize)]
 pub(super) struct Context {
-    /// What the role should do now, where one was given.
+    /// The next action of the given role.
     pub(super) action: Option<ActionText>,
     /// The call to make now, where a role was given.
     pub(super) next: Option<NextCall>,
@@ -240,11 +240,11 @@ pub(super) struct Context {
     pub(super) hint: Option<String>,
     /// The debate.
     pub(super) debate: Debate,
-    /// What to wait on, where a role was given.
+    /// The argument on which the given role waits.
     pub(super) next_argument_id_to_wait: Option<ArgumentIdText>,
-    /// What each role may do now.
+    /// The moves that each role may make now.
     pub(super) available_actions: AvailableActions,
-    /// Who is there.
+    /// The presence of each role.
     pub(super) presence: Presence,
     /// Where a person can watch and rule.
     pub(super) url: Option<String>,
@@ -257,7 +257,7 @@ pub(super) struct Context {
     pub(super) points: Points,
     /// The documents it cites: read them with docs_get.
     pub(super) documents: Vec<CitedDocument>,
-    /// What the debate is about.
+    /// The MOTION.
     pub(super) motion: ToolArgument,
     /// RULINGs older than `arguments`; they bind still.
     pub(super) rulings: Vec<ToolArgument>,
@@ -287,7 +287,7 @@ pub(super) struct Debates {
 /// A version of a document that was stored.
 #[derive(Debug, Serialize)]
 pub(super) struct Kept {
-    /// What happened.
+    /// A sentence about the result.
     pub(super) message: String,
     /// How an argument cites it.
     pub(super) cite: String,
@@ -295,7 +295,7 @@ pub(super) struct Kept {
     pub(super) document_id: DocumentIdText,
     /// 1, 2, 3 …
     pub(super) version: u64,
-    /// What it changes.
+    /// A summary of the change.
     pub(super) summary: String,
     /// When it was kept.
     pub(super) created_at: Stamp,
@@ -314,7 +314,7 @@ pub(super) struct Document {
     pub(super) version: u64,
     /// The newest version there is.
     pub(super) newest_version: u64,
-    /// What this version is.
+    /// A summary of this version.
     pub(super) summary: String,
     /// A label of who wrote it.
     pub(super) author: Option<String>,

@@ -30,11 +30,11 @@ pub(super) enum Tool {
 /// The tools that are listed and may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// What this role may use.
+    /// The tools of this role.
     Role(Role),
     /// Everything but the arbitrator's moves.
     Open,
-    /// What everybody may read.
+    /// The tools that only read.
     Observer,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Sender {
     target: Webhook,
 }
 
-/// What came of a try.
+/// The result of a try.
 enum Tried {
     Taken,
     /// The receiver may take it later.

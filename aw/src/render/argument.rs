@@ -52,7 +52,7 @@ pub(crate) struct ArgumentView {
     is_live: bool,
 }
 
-/// What drawing an argument needs besides the argument.
+/// The surroundings in which an argument is drawn.
 pub(crate) struct ArgumentContext<'a> {
     pub(crate) phrases: &'static Phrases,
     /// The current time in milliseconds.
@@ -108,7 +108,7 @@ impl ArgumentView {
     }
 }
 
-/// Who wrote an argument: a person or a program, judged by the way it came in.
+/// The author of an argument: a person or a program, judged by the way it came in.
 pub(crate) struct WrittenBy {
     /// `person`, `line`, `program`, `server` or `debater`, for the style.
     class: &'static str,
@@ -141,7 +141,7 @@ impl WrittenBy {
     }
 }
 
-/// Who wrote this argument, in English.
+/// The author of this argument, in English.
 pub(crate) fn written_by(argument: &Argument) -> Option<String> {
     WrittenBy::of(argument, Language::English.phrases()).words
 }

@@ -569,7 +569,7 @@ impl Phrases {
         }
     }
 
-    /// What a built-in type is for.
+    /// The purpose of a built-in type.
     pub(crate) fn about_kind(&self, kind: BuiltIn) -> &'static str {
         match kind {
             BuiltIn::CodingPlan => self.about_coding_plan,
@@ -612,7 +612,7 @@ impl Phrases {
         }
     }
 
-    /// What a role does to a point by this word; nothing for a word about the whole plan.
+    /// The effect of this word on a point; nothing for a word about the whole plan.
     pub(crate) fn says(&self, word: Word) -> String {
         match word {
             Word::Critical => put(self.raised_as, self.critical),

@@ -57,7 +57,7 @@ const LINK_NAME: usize = 80;
 pub struct DocumentLink {
     /// The cited version.
     pub version: u64,
-    /// What the document is called. Without a name its id is shown.
+    /// The document's name. Without a name its id is shown.
     pub name: String,
 }
 
@@ -275,7 +275,7 @@ struct Drawing<'a> {
     anchors: Option<&'a mut Vec<DocumentHeading>>,
 }
 
-/// What the current node is inside of. It is restored when a node ends.
+/// The nodes around the current one. It is restored when a node ends.
 #[derive(Clone, Copy, Default)]
 struct Nesting {
     /// How many quotes and lists.

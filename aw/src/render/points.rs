@@ -133,7 +133,7 @@ pub(crate) fn title_words(title: &str) -> String {
     title.replace("**", "").replace('`', "")
 }
 
-/// What one argument says about a point, in a line.
+/// The statement of one argument about a point, in a line.
 struct TurnView {
     seq: Seq,
     href: String,

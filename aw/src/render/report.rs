@@ -20,7 +20,7 @@ use crate::kit::texts::Language;
 /// How many digits of the newest hash the line for commits has.
 const SHORT_HASH: usize = 12;
 
-/// What a report is made of.
+/// The data of a report.
 #[derive(Clone, Copy)]
 pub(crate) struct DebateReport<'a> {
     data: &'a ReportData,

@@ -50,9 +50,9 @@ pub struct Agent {
 /// Why an agent cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAgent {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What to do.
+    /// The next step.
     pub suggestion: String,
 }
 

@@ -69,7 +69,7 @@ pub(super) struct RunState {
     pub(super) files: Vec<String>,
     /// The seats that the run drives.
     pub(super) seats: BTreeMap<String, SeatState>,
-    /// Who arbitrates: `me`, `none`, or `agent` if the run drives the seat.
+    /// The arbitrator: `me`, `none`, or `agent` if the run drives the seat.
     pub(super) arbitrator: String,
     /// The limits, in seconds and tokens.
     pub(super) max_time_s: u64,

@@ -68,7 +68,7 @@ impl HelperNotice {
     }
 }
 
-/// What wakes the helper.
+/// An event that wakes the helper.
 enum Woken {
     /// The program has ended.
     Exited(ExitStatus),

@@ -56,7 +56,7 @@ pub const HELPER: &str = "lead-group";
 /// The variable that marks an agent program of a run.
 pub const MARK: &str = "AW_RUN";
 
-/// What a run needs from its surroundings.
+/// The surroundings of a run.
 pub struct RunSurroundings {
     /// The way to the server.
     pub line: Arc<dyn Line>,
@@ -111,7 +111,7 @@ pub struct RunStopped {
     pub seat: Option<Role>,
     /// Details, perhaps in several lines.
     pub detail: String,
-    /// What happened and what to do, in one sentence.
+    /// The event and the next step, in one sentence.
     pub message: String,
 }
 

@@ -13,7 +13,7 @@ const LONGEST: usize = 96 * 1024;
 /// The folder of a copy that tells an agent about its debate.
 pub(super) const ABOUT: &str = ".aw";
 
-/// What every prompt needs.
+/// The facts that every prompt needs.
 pub(super) struct Scene<'a> {
     /// The seat.
     pub(super) seat: Role,

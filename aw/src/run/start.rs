@@ -56,7 +56,7 @@ pub struct RunLimits {
     pub max_tokens: Option<u64>,
 }
 
-/// What a user asks for.
+/// The run that a user asks for.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The plan, an absolute path; none with a debate.
@@ -71,7 +71,7 @@ pub struct Asked {
     pub debate_type: String,
     /// Its texts, when it is not a built-in one.
     pub type_texts: Option<TypeTexts>,
-    /// What to look at.
+    /// The question that both agents look at.
     pub ask: Option<String>,
     /// The settings of points.
     pub rounds: Option<u64>,
@@ -98,9 +98,9 @@ pub struct Asked {
 pub struct NotStarted {
     /// The code.
     pub code: Code,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What to do.
+    /// The next step.
     pub suggestion: String,
 }
 

@@ -139,7 +139,7 @@ async fn show(
     error_page::or_page(request, turn.run(drawing).await)
 }
 
-/// What the page is drawn from.
+/// The data from which the page is drawn.
 struct PageRead {
     data: PageData,
     /// The data of the report, once the debate is closed.

@@ -114,7 +114,7 @@ struct DebateRow {
     seen: Option<u64>,
     /// How many arguments are new to the reader, in words.
     unread: Option<String>,
-    /// What the arbitrator is asked, and for how long it has waited.
+    /// The question to the arbitrator, and for how long it has waited.
     question: Option<RowQuestion>,
     waiting: Option<String>,
     round: String,

@@ -171,7 +171,7 @@ enum DocumentBody {
     Marked { before: String, marked: String, after: String, first: usize },
     /// The lines of two versions side by side, as HTML.
     Lines(String),
-    /// What changed between two versions, in the rendered text.
+    /// The changes between two versions, in the rendered text.
     Changes(RenderedChanges),
 }
 

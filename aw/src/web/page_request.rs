@@ -52,14 +52,14 @@ impl Theme {
     }
 }
 
-/// What a page needs of the request.
+/// The parts of a request that a page needs.
 #[derive(Clone)]
 pub(crate) struct PageRequest {
     pub(crate) phrases: &'static Phrases,
     pub(crate) theme: Option<Theme>,
     /// The CSRF token for the forms of the page.
     pub(crate) csrf: String,
-    /// Who calls, which decides what the page offers.
+    /// The caller, which decides what the page offers.
     pub(crate) caller: Caller,
     /// The path and query of the page, for forms that come back to it.
     pub(crate) here: String,

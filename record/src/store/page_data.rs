@@ -24,7 +24,7 @@ impl Store {
         self.read_long(move |db| about(debate, read(db, debate, before, limit))).await
     }
 
-    /// What the page shows beside these arguments.
+    /// The data that the page shows beside these arguments.
     pub(crate) async fn surroundings(
         &self,
         debate: DebateId,
@@ -95,7 +95,7 @@ pub(super) fn citation(row: &Row<'_>) -> Result<Citation, Failure> {
     })
 }
 
-/// What the page shows beside these arguments, which must be in order.
+/// The data that the page shows beside these arguments, which must be in order.
 pub(super) fn surroundings(
     db: &Db<'_>,
     debate: DebateId,

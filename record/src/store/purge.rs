@@ -53,7 +53,7 @@ impl Store {
     }
 }
 
-/// What can be purged.
+/// A thing that can be purged.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purgeable {
     Debate(i64),

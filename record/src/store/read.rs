@@ -25,7 +25,7 @@ pub(super) const PIECE_ROWS: u64 = 200;
 const UNSEEN_SHOWN: u64 = 20;
 
 impl Store {
-    /// What a waiter sees now. `ends` decides whether its wait is over, from the standing and whether
+    /// The waiter's view now. `ends` decides whether its wait is over, from the standing and whether
     /// anything is unseen.
     pub(crate) async fn look(
         &self,
@@ -108,7 +108,7 @@ impl Store {
     }
 }
 
-/// What a waiter sees now.
+/// The waiter's view now.
 #[derive(Debug)]
 pub(crate) struct WaitLook {
     pub(crate) head: DebateHead,

@@ -10,7 +10,7 @@ use super::{Store, about, page_data, points, read};
 use crate::{Authorship, Citation, Failure, ReportData, Selection};
 
 impl Store {
-    /// What the report of a debate shows.
+    /// The data of a debate's report.
     pub(crate) async fn report(&self, debate: DebateId) -> Result<ReportData, Failure> {
         self.read_long(move |db| about(debate, read(db, debate))).await
     }

@@ -23,7 +23,7 @@ pub(super) struct DebateRow {
     pub(super) is_archived: bool,
 }
 
-/// What a debate is called and where it was opened.
+/// The names of a debate, and where it was opened.
 #[derive(Debug)]
 pub(super) struct DebateNames {
     pub(super) slug: Option<Slug>,

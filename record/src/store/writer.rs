@@ -322,7 +322,7 @@ fn pulse(db: &Db<'_>) -> Result<(), Failure> {
 
 /// A queued request with its result type erased.
 pub(super) trait Job: Send {
-    /// What it locks.
+    /// The rows that it locks.
     fn about(&self) -> LockKey;
 
     /// The notice for other servers.

@@ -9,7 +9,7 @@ use super::{DocumentIdText, Stamp};
 /// `POST /documents` and `POST /documents/{id}/versions`
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SubmitDocument {
-    /// What it is, or what it changes: 1 to 500 characters on one line.
+    /// A summary of the document or of the change: 1 to 500 characters on one line.
     #[schema(min_length = 1, max_length = 500)]
     pub summary: String,
     /// A title for the document: 1 to 200 characters on one line. By default the first heading of the
@@ -41,7 +41,7 @@ pub struct Version {
     pub document_id: DocumentIdText,
     /// 1, 2, 3 …
     pub version: u64,
-    /// What it changes.
+    /// A summary of the change.
     pub summary: String,
     /// The author's label.
     #[schema(required = true)]
@@ -122,7 +122,7 @@ pub struct DocumentListed {
     pub deleted_at: Option<Stamp>,
 }
 
-/// What changed between two versions.
+/// The differences between two versions.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Diff {
     /// The document.

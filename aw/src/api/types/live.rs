@@ -18,7 +18,7 @@ pub enum ServerEvent {
         debate: Debate,
         /// All arguments, or those after the requested seq.
         arguments: Vec<ArgumentEvent>,
-        /// Who is there.
+        /// The presence of each role.
         presence: Presence,
         /// The points as they are now.
         #[serde(flatten)]
@@ -38,7 +38,7 @@ pub enum ServerEvent {
     Presence {
         /// The debate.
         debate_id: DebateIdText,
-        /// Who is there now.
+        /// The presence of each role now.
         presence: Presence,
     },
     /// A debate was opened; only for sockets that follow all debates.
@@ -73,7 +73,7 @@ pub struct ArgumentEvent {
 pub struct DebateEvent {
     /// The debate as it is now.
     pub debate: Debate,
-    /// Who is there.
+    /// The presence of each role.
     pub presence: Presence,
     /// Its newest argument.
     pub last_argument: LastArgument,

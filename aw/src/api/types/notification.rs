@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{OutcomeText, Stamp, StateText};
 
-/// What happened to a debate.
+/// An event of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happening {
@@ -18,9 +18,9 @@ pub enum Happening {
 /// News about a debate.
 #[derive(Debug, Clone, Serialize)]
 pub struct Notification {
-    /// What happened.
+    /// The event.
     pub event: Happening,
-    /// What happened, in words.
+    /// The event in words.
     pub title: String,
     /// Which debate it is about, and how that ended.
     pub message: String,

@@ -159,7 +159,7 @@ pub struct Point {
     pub id: PointIdText,
     /// How bad it is.
     pub severity: SeverityText,
-    /// What is wrong, in the words of the role that raised it.
+    /// The objection, in the words of the role that raised it.
     pub title: String,
     /// Where it stands.
     pub state: PointStateText,
@@ -256,7 +256,7 @@ pub struct QuotedPoint {
     pub turns: Option<Vec<PointTurn>>,
 }
 
-/// What one argument says about a point.
+/// The statement of one argument about a point.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct PointTurn {
     /// The argument.
@@ -340,7 +340,7 @@ pub struct Flaw {
     pub line: u32,
     /// Its kind.
     pub code: String,
-    /// What is wrong, and what to write instead.
+    /// The mistake, and the text to write instead.
     pub message: String,
     /// The words or forms that may stand there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -9,7 +9,7 @@ pub struct Project {
     /// Identifies it: a hash of its address without credentials, or of its folder.
     #[schema(pattern = "^[0-9a-f]{8,64}$")]
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     #[schema(min_length = 1, max_length = 100)]
     pub name: String,
     /// The branch; absent when none was checked out.

@@ -54,7 +54,7 @@ pub struct ReportRounds {
 pub struct ReportRuling {
     /// Its place.
     pub seq: u64,
-    /// What it says.
+    /// Its text.
     pub content: String,
     /// Whether it closed the debate.
     pub close: bool,
@@ -91,7 +91,7 @@ pub struct ReportAuthors {
     pub arbitrator: Vec<ReportAuthor>,
 }
 
-/// Who wrote arguments.
+/// An author of arguments.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ReportAuthor {
     /// The label that the author gave.

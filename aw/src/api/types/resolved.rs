@@ -64,6 +64,6 @@ pub struct ResolvedDocument {
 pub struct Candidate {
     /// Its id.
     pub id: String,
-    /// What it is: a slug or number, and a title or kind.
+    /// A slug or number, and a title or kind.
     pub name: String,
 }

@@ -21,7 +21,7 @@ pub struct SearchPage {
 /// A text that a search found. Fields that do not belong to its kind are null.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
-    /// What it is.
+    /// Its kind.
     pub kind: HitKind,
     /// The debate of a title or an argument.
     #[schema(required = true)]
@@ -60,7 +60,7 @@ pub struct SearchHit {
     pub snippet: Vec<SnippetPart>,
 }
 
-/// What a search found.
+/// The kind of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HitKind {

@@ -27,9 +27,9 @@ pub struct Seat {
     /// Its id, by which it is revoked.
     #[schema(format = Uuid)]
     pub token_id: String,
-    /// What it is called.
+    /// The name of the token.
     pub name: String,
-    /// What it is for.
+    /// The role that it may play.
     pub role: String,
     /// The only debate that it is for.
     #[schema(required = true)]

@@ -21,12 +21,12 @@ pub struct VerifiedDebate {
     pub head_hash: HashText,
     /// The seal over its title, type, policy, date and rules.
     pub seal: HashText,
-    /// What is left of it, if it was purged; then it has no arguments.
+    /// Its tombstone, if it was purged; then it has no arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tombstone: Option<Tombstone>,
 }
 
-/// What is left of a purged debate.
+/// The remains of a purged debate.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Tombstone {
     /// When its texts were removed.
@@ -59,7 +59,7 @@ pub struct PurgePreview {
     pub documents: u64,
     /// Those of them that no other debate cites.
     pub only_here: Vec<DocumentIdText>,
-    /// What is left of it, if it was purged before.
+    /// Its tombstone, if it was purged before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tombstone: Option<Tombstone>,
 }
@@ -79,7 +79,7 @@ pub struct PurgeDebate {
 pub struct Purged {
     /// Always true.
     pub purged: bool,
-    /// What is left of it.
+    /// Its tombstone.
     pub tombstone: Tombstone,
     /// Whether no byte of the texts is left in the files of the record. False on PostgreSQL, which
     /// removes them in its own time.
@@ -97,7 +97,7 @@ pub struct VerifiedPiece {
     pub verified_documents: u64,
     /// The number of their versions that are as they were stored.
     pub verified_versions: u64,
-    /// What is damaged: the first damage of each debate and document.
+    /// The first damage of each debate and document.
     pub damaged: Vec<Damaged>,
     /// How many debates and documents are left to check.
     pub left: u64,
@@ -121,6 +121,6 @@ pub struct Damaged {
     /// The first bad version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// What is wrong there.
+    /// The damage.
     pub what: String,
 }

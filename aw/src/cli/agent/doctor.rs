@@ -356,7 +356,7 @@ fn tried(host: Host, command: &mut Command, fix: &str) -> Check {
         let message = format!("the shell finds {other}, which is not this aw: it was not started");
         return warning(host, "server", &message, ON_PATH);
     }
-    /// What a command of `aw` prints.
+    /// The output of a command of `aw`.
     #[derive(Deserialize)]
     struct Printed {
         success: bool,

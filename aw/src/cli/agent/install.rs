@@ -165,7 +165,7 @@ impl Install {
     }
 }
 
-/// What an installation with `--allow` means.
+/// Explains `--allow` before an installation.
 const ALLOWED: &str = "Agents may run the commands of their roles without asking";
 
 /// Shows a person what an installation would write, and asks once.
@@ -419,7 +419,7 @@ fn is_gone(file: &InstalledFile) -> bool {
     file.extent == Extent::Inserted && edits.iter().any(|edit| !edit.is_in(&now))
 }
 
-/// What was done to the files of the kit, or would be.
+/// The changes to the files of the kit, made or planned.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct KitChanges {
     hosts: Vec<Host>,

@@ -37,7 +37,7 @@ pub(in crate::cli) struct Export {
     verbose: bool,
 }
 
-/// What a transcript becomes.
+/// The format of a transcript.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 pub(in crate::cli) enum ExportArg {
     /// Markdown, every argument quoted
@@ -67,7 +67,7 @@ pub(in crate::cli) struct ResultCommand {
     verbose: bool,
 }
 
-/// What a report becomes.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 pub(in crate::cli) enum ResultArg {
     /// Markdown

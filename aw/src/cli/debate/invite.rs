@@ -92,7 +92,7 @@ pub(in crate::cli) struct McpServer {
     pub(in crate::cli) header: String,
 }
 
-/// What a user tells an agent that is to take this role.
+/// The sentence that gives an agent this role.
 pub(in crate::cli) fn to_agent(role: &str, debate: &str) -> String {
     let show = CommandLine::new("agent show").word(role).flag("--debate-id", debate).into_string();
     format!("Be the {role} in debate {debate}: run `{show}` and follow what it prints.")

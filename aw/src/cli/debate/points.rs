@@ -41,7 +41,7 @@ pub(in crate::cli) struct PointsOutput {
     pub(in crate::cli) is_closed: bool,
 }
 
-/// What is printed of the server's answer as it came.
+/// The fields of the server's answer that are printed unchanged.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Verbatim {

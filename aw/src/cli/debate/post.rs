@@ -348,7 +348,7 @@ impl Post<'_> {
     }
 }
 
-/// What a move would do, as the server sent it.
+/// The effects of a checked move, as the server sent them.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct CheckOutput {
     #[serde(flatten)]
@@ -358,7 +358,7 @@ pub(in crate::cli) struct CheckOutput {
     pub(in crate::cli) looked_up: Vec<LookedUp>,
 }
 
-/// What is printed of the server's answer as it came.
+/// The fields of the server's answer that are printed unchanged.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Verbatim {

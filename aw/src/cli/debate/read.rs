@@ -223,7 +223,7 @@ impl ContextOutput {
     }
 }
 
-/// What a role should do now.
+/// The next action of a role.
 #[derive(Debug, Serialize)]
 struct Now {
     action: Option<ActionText>,

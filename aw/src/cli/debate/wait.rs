@@ -133,7 +133,7 @@ pub(in crate::cli) struct NewsOutput {
     pub(in crate::cli) news: News,
 }
 
-/// What is printed of the server's answer as it came.
+/// The fields of the server's answer that are printed unchanged.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Verbatim {

@@ -48,7 +48,7 @@ pub(in crate::cli) struct WatchedChange {
     pub(in crate::cli) url: String,
 }
 
-/// What a change means for people.
+/// A change that matters to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::cli) enum WatchedEvent {

@@ -157,7 +157,7 @@ pub(in crate::cli) struct Intervention {
     pub(super) shape: Shape,
 }
 
-/// What the proposer wants.
+/// The request of a proposer: a RULING by an APPEAL, or completion by a RESOLUTION.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
     Ruling,

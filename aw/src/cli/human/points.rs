@@ -194,7 +194,7 @@ fn line_numbers(first: u32, last: u32) -> String {
     if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
 }
 
-/// What an argument says about points: a line for each that it raises, then what became of the others.
+/// An argument's statements: a line for each point that it raises, then the new states of the others.
 pub(super) fn statements(statements: &[Statement], points: &Points, paper: &Paper) -> String {
     let live = points.points.as_deref().unwrap_or_default();
     let raised = |statement: &&Statement| statement.target == "NEW";
@@ -257,7 +257,7 @@ pub(super) fn looked_up(quotes: &[LookedUp]) -> String {
     quotes.iter().map(line).collect()
 }
 
-/// What a move would do.
+/// The effects of a checked move.
 pub(in crate::cli) fn checked(output: &CheckOutput, paper: &Paper) -> String {
     let checked = &output.reply.data;
     let Debate { state, outcome, .. } = &checked.debate;

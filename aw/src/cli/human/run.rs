@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Paper, shown};
 use crate::run::{RunCheck, RunData, SeatData};
 
-/// What came of a run.
+/// The result of a run.
 pub(in crate::cli) fn run(data: &RunData, paper: &Paper) -> String {
     let mut text = String::new();
     let ended = match data.outcome.as_str() {
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(data: &RunData, paper: &Paper) -> String {
     text
 }
 
-/// What a run would use.
+/// The programs and files that a run would use.
 pub(in crate::cli) fn run_check(check: &RunCheck, paper: &Paper) -> String {
     let mut text = String::new();
     for (role, seat) in &check.seats {

@@ -77,7 +77,7 @@ impl TomlKey {
         Err(no_room())
     }
 
-    /// What an insertion comes to in a file that has the key already.
+    /// Judges an insertion into a file that has the key already.
     fn present(&self, file: &str, now: &Value, before: &[String]) -> Result<Insertion, CannotEdit> {
         let wanted = self.value();
         let ours = || before.iter().filter(|text| self.stated(text).is_some());

@@ -33,7 +33,7 @@ const IN_FOLDS: usize = 192 * 1024;
 /// The most HTML of changed parts, in bytes. Browsers become slow beyond that.
 const SHOWN: usize = 1024 * 1024;
 
-/// What changed between two versions of a text.
+/// The changes between two versions of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RenderedChanges {
     /// The new version as sanitised HTML. Each place that changed is a `div.change`, insertions are

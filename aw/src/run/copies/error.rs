@@ -38,7 +38,7 @@ pub enum CopyError {
     BadGlob {
         /// The pattern.
         glob: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The source has more than [`MAX_FILES`] files or [`MAX_BYTES`] bytes.
@@ -120,7 +120,7 @@ impl Display for CopyError {
 
 impl Error for CopyError {}
 
-/// What is wrong with the plan in a seat's copy after a turn. The message is for the agent.
+/// A fault of the plan in a seat's copy after a turn. The message is for the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanFlaw {
     /// There is no file at the plan's path.

@@ -22,7 +22,7 @@ use super::error::PlanFlaw;
 use super::names::OWN;
 use super::source::Copier;
 
-/// What a copy has besides the files of `base`.
+/// The files of a copy that are not in `base`.
 #[derive(Debug, Clone, Copy)]
 pub struct Extras<'a> {
     /// Path of the plan in the copy, with its newest text, if the run has a plan.

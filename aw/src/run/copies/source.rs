@@ -21,7 +21,7 @@ use super::names::{self, LeftOut};
 use super::{MAX_BYTES, MAX_FILES, MAX_PLAN};
 use crate::files;
 
-/// What a run copies.
+/// The files that a run copies.
 #[derive(Debug)]
 pub struct CopySource {
     /// The folder that the paths below are relative to: the work tree, or the plan's folder. All links resolved.
@@ -32,7 +32,7 @@ pub struct CopySource {
     pub files: Vec<PathBuf>,
     /// Size of all files.
     pub bytes: u64,
-    /// What git lists and stays out.
+    /// The files that git lists and that stay out.
     pub left_out: LeftOut,
     /// Where the files come from.
     pub extent: CopyExtent,

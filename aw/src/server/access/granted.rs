@@ -108,7 +108,7 @@ impl OneDebate {
         self.engine().page_data(self.id, before, limit).await
     }
 
-    /// What the report of the debate shows.
+    /// The data of the debate's report.
     pub(crate) async fn report(&self) -> Result<ReportData, Failure> {
         self.engine().report(self.id).await
     }

@@ -11,13 +11,13 @@ use crate::render::markdown::{self, DocumentLink};
 use crate::render::points::PointView;
 use crate::server::App;
 
-/// What the question and the dock show.
+/// The question and the dock.
 pub(crate) struct Dock {
     pub(crate) heading: &'static str,
     pub(crate) target: String,
     pub(crate) target_seq: u64,
     pub(crate) request: String,
-    /// What the dispute is about, if the APPEAL has a section for it.
+    /// The context of the dispute, if the APPEAL has a section for it.
     pub(crate) context: Option<String>,
     pub(crate) proposer: Option<String>,
     pub(crate) opponent: Option<String>,

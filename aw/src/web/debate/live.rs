@@ -17,7 +17,7 @@ use crate::server::App;
 use crate::web::page_request::PageRequest;
 use crate::web::timeline;
 
-/// What the regions show.
+/// The contents of the regions.
 pub(super) struct Live {
     pub(super) csrf: String,
     pub(super) id: String,
@@ -166,7 +166,7 @@ fn move_words(t: &'static Phrases, state: State, rules: bool, since: i64) -> Str
     }
 }
 
-/// What the move is about.
+/// The subject of the move.
 fn act(t: &'static Phrases, data: &PageData, is_needed: bool) -> Option<String> {
     let ledger = data.debate.debate.ledger.as_ref();
     let listed = |ids: Vec<aw_core::PointId>| {

@@ -68,7 +68,7 @@ impl PlanView {
     }
 }
 
-/// What the pane shows.
+/// The contents of the pane.
 pub(super) struct PlanPane {
     pub(super) debate: String,
     pub(super) document: String,
@@ -83,7 +83,7 @@ pub(super) struct PlanPane {
     pub(super) view: PlanView,
     /// The views: code, words, and whether the view is shown.
     pub(super) views: Vec<(&'static str, &'static str, bool)>,
-    /// What the changes are counted from.
+    /// The version from which the changes are counted.
     pub(super) since: String,
     pub(super) html: String,
     pub(super) notes: Vec<String>,

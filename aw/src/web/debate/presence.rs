@@ -20,7 +20,7 @@ pub(crate) struct RolePresence {
     /// The same in words, as HTML: a label is somebody else's text.
     pub(crate) words: String,
     pub(crate) waits: bool,
-    /// What it says that it works on.
+    /// Its current work, in its own words.
     pub(crate) label: Option<String>,
     /// Whether it is this role's move.
     pub(crate) has_floor: bool,

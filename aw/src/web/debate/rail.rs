@@ -12,7 +12,7 @@ use crate::web::options;
 /// How many rounds on one point are worth a mark.
 const MANY_ROUNDS: usize = 3;
 
-/// What the rail shows.
+/// The contents of the rail.
 pub(super) struct Rail {
     pub(super) keeps_points: bool,
     /// The points that need the reader, the open ones, and those that are over.
@@ -188,7 +188,7 @@ impl RailPoint {
     }
 }
 
-/// What a turn is about: its question if it asks for a ruling, else its first heading.
+/// The name of a turn: its question if it asks for a ruling, else its first heading.
 fn heading(argument: &Argument, data: &PageData) -> String {
     let text = with_names(argument.content.as_str(), data);
     match argument.event.kind() {

@@ -25,7 +25,7 @@ pub(crate) const ANOTHER_WAY: &str = "another";
 /// The only text field of older pages. Its text may belong to another choice than the one sent with it.
 const OLDER_FIELD: &str = "content";
 
-/// What was typed into the forms of a debate and is not recorded yet.
+/// The typed contents of a debate's forms that are not recorded yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RulingDraft {
     /// The label of an option, [`ANOTHER_WAY`], or nothing.
@@ -42,7 +42,7 @@ pub(crate) struct RulingDraft {
     /// The reason of an intervention.
     pub(crate) reason: String,
     pub(crate) request: Option<String>,
-    /// What the rules of points do not allow in it.
+    /// The flaws that the rules of points find in it.
     pub(crate) flaws: Vec<String>,
     /// Why it was not sent.
     pub(crate) error: Option<String>,
@@ -56,11 +56,11 @@ pub(crate) struct Overtaken {
     pub(crate) seq: u64,
     /// The other ruling, as HTML.
     pub(crate) html: String,
-    /// What the person typed.
+    /// The typed text.
     pub(crate) typed: String,
 }
 
-/// What a person decides on a point, and why.
+/// A person's decision on a point, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) point: PointId,
@@ -68,7 +68,7 @@ pub(crate) struct Decision {
     pub(crate) reason: String,
 }
 
-/// What a RULING does to a point.
+/// The effect of a RULING on a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PointVerdict {
     Uphold,

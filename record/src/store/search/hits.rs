@@ -16,7 +16,7 @@ const NEWEST: i64 = 2_000;
 /// How many characters of a document are searched for a snippet.
 const SHOWN: i64 = 256 * 1024;
 
-/// What a search may find.
+/// The texts that a search may find.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
     Everything,

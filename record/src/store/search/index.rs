@@ -16,7 +16,7 @@ const DOCUMENTS: u64 = 8;
 const ARGUMENTS: u64 = 64;
 const BYTES: usize = 1024 * 1024;
 
-/// What the next write adds to the index.
+/// The texts that the next write adds to the index.
 #[derive(Debug, Default)]
 pub(in crate::store) struct IndexPiece {
     debates: Vec<DebateTexts>,

@@ -18,7 +18,7 @@ const COMMON: f32 = 0.35;
 /// How many bytes between two changes are part of one change.
 const JOINED: usize = 2;
 
-/// What became of a word.
+/// The change of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Same,
@@ -87,7 +87,7 @@ pub(super) fn push(
 #[derive(Clone, Copy)]
 struct Token<'h> {
     text: &'h str,
-    /// What is compared: the text, with any space as one space outside of code; and the tags around.
+    /// The compared parts: the text, with any space as one space outside of code; and the tags around.
     key: (&'h str, usize),
 }
 
