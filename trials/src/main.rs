@@ -27,6 +27,7 @@ mod runs;
 mod servers;
 mod wakes;
 
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -35,7 +36,10 @@ use aw_trials::dice::Dice;
 use aw_trials::figures::Figures;
 use clap::{Parser, ValueEnum};
 use progress::Progress;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// The promise to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -176,9 +180,16 @@ fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    let trial = Trial::parse();
+fn main() -> ExitCode {
+    let runtime = Runtime::new().unwrap();
+    let code = runtime.block_on(try_all(&Trial::parse()));
+    // A part that was stopped may be in long work, which does not end by itself.
+    runtime.shutdown_background();
+    code
+}
+
+/// Runs the trials part by part, until they are done or a signal stops them.
+async fn try_all(trial: &Trial) -> ExitCode {
     let kinds = match trial.kind {
         Some(kind) => vec![kind],
         None if trial.postgres => TrialKind::IN_POSTGRES.to_vec(),
@@ -199,13 +210,15 @@ async fn main() -> ExitCode {
         println!("{name}: seed {}, {} of {} done", progress.seed, progress.done, progress.total);
         while progress.done < progress.total {
             let part = trial.part(&progress, if trial.long { part } else { total });
-            let began = Instant::now();
+            let (times, began) = (part.times(), Instant::now());
+            // A task of its own: its long work does not keep signals waiting.
+            let mut running = tokio::spawn(async move { kind.run(&part).await });
             let figures = tokio::select! {
-                figures = kind.run(&part) => figures,
-                _ = stop.recv() => return stopped(&lines, &progress),
-                _ = interrupt.recv() => return stopped(&lines, &progress),
+                figures = &mut running => figures.unwrap_or_else(|broken| resume_unwind(broken.into_panic())),
+                _ = stop.recv() => return stopped(running, &lines, &progress).await,
+                _ = interrupt.recv() => return stopped(running, &lines, &progress).await,
             };
-            progress.add(part.times(), began.elapsed().as_secs_f64(), &figures);
+            progress.add(times, began.elapsed().as_secs_f64(), &figures);
             if progress.done < progress.total {
                 println!("{}", progress.line());
             }
@@ -216,8 +229,11 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the finished parts of a trial that a signal has ended.
-fn stopped(lines: &[String], progress: &Progress) -> ExitCode {
+/// Ends a trial after a signal, and prints its finished parts.
+async fn stopped(running: JoinHandle<Figures>, lines: &[String], progress: &Progress) -> ExitCode {
+    running.abort();
+    // It removes its servers and folders, unless it is in long work.
+    let _ = timeout(Duration::from_secs(2), running).await;
     for line in lines {
         println!("{line}");
     }
