@@ -48,7 +48,7 @@ impl Choice {
     }
 }
 
-/// The sections of an APPEAL as Markdown, without their headings.
+/// The sections of an APPEAL as Markdown, without their headings. None of them if they are not all of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sections<'a> {
     /// The subject of the dispute.
@@ -143,9 +143,14 @@ pub(super) fn question(appeal: &str) -> String {
 /// The sections of an APPEAL.
 pub fn sections(appeal: &str) -> Sections<'_> {
     let mut outline = Outline::of(appeal);
+    let items = offered(&outline).unwrap_or_default();
     // Options without a heading of their own often follow the last position, and are no part of it.
-    if let Some(first) = offered(&outline).and_then(|items| items.into_iter().next()) {
-        outline.end_sections_before(&first);
+    if let Some(first) = items.first() {
+        outline.end_sections_before(first);
+    }
+    // A second dispute, for instance, would be hidden from the person who rules.
+    if outline.leaves_out(&items) {
+        return Sections::default();
     }
     Sections {
         context: outline.section(Topic::Context).or_else(|| outline.lead()),

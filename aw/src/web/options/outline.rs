@@ -135,6 +135,40 @@ impl<'a> Outline<'a> {
         Some(lead).filter(|lead| !lead.is_empty())
     }
 
+    /// Whether some text is in no section that a person sees, and in none of these options.
+    pub(super) fn leaves_out(&self, options: &[Item]) -> bool {
+        let first = |topic| self.blocks.iter().find(|block| block.topic == Some(topic));
+        let sides =
+            [Topic::Context, Topic::Proposer, Topic::Opponent].into_iter().filter_map(first);
+        let has_options = |block: &&Block| {
+            let mut options = options.iter();
+            options.any(|item| (block.first..block.end).contains(&item.line))
+        };
+        let lists = self.blocks.iter().filter(|block| block.topic == Some(Topic::Options));
+        let shown: Vec<&Block> = sides.chain(lists.filter(has_options)).collect();
+        // Text before the first section stands for a missing context.
+        let lead = match first(Topic::Context) {
+            Some(_) => None,
+            None => self.blocks.iter().find(|block| block.topic.is_some()),
+        };
+        let is_shown = |number: usize| {
+            lead.is_some_and(|first| number < first.heading)
+                || options.iter().any(|item| (item.line..item.end).contains(&number))
+                || shown.iter().any(|block| (block.heading..block.end).contains(&number))
+        };
+        let is_heading = |number: usize| {
+            let at = |block: &&Block| block.heading == number;
+            self.blocks.iter().find(at).is_some_and(|block| {
+                self.lines.get(number + 1).is_none_or(|next| block.start >= next.start)
+            })
+        };
+        let mut lines = self.lines.iter().enumerate();
+        lines.any(|(number, line)| {
+            let text = line.text.trim();
+            !(text.is_empty() || is_rule(text) || is_heading(number) || is_shown(number))
+        })
+    }
+
     /// Ends the positions of both sides before this item.
     pub(super) fn end_sections_before(&mut self, item: &Item) {
         for block in &mut self.blocks {

@@ -337,3 +337,34 @@ fn an_appeal_without_a_heading_for_its_context_has_the_text_before_the_sides() {
     let named = appeal.replacen("Lock the row, or lease it?", "Appeal", 1);
     assert_eq!(question(&named), "Both keep two workers apart.");
 }
+
+#[test]
+fn sections_that_are_not_the_whole_appeal_are_no_sections() {
+    let sides = "**Proposer:** Lock it.\n\n**Opponent:** Lease it.\n";
+    let whole = format!("## Context\nThe lock.\n\n{sides}\n## Options\nChoose one.\n1. a\n2. b\n");
+    assert_eq!(sections(&whole).proposer, Some("Lock it."));
+    for more in [
+        format!("{whole}\n## Another dispute\n\n{sides}"),
+        format!("{whole}\n## Deadline\nToday.\n"),
+        format!("The deadline is today.\n\n{whole}"),
+        whole.replace("1. a\n2. b\n", "Lock it, or lease it."),
+        whole.replace("**Opponent:**", "**Proposer:** Or both.\n\n**Opponent:**"),
+    ] {
+        assert_eq!(sections(&more), Sections::default(), "{more}");
+    }
+}
+
+#[test]
+fn the_appeal_of_a_run_asks_about_its_point() {
+    let side = |role, words| format!("\nThe {role}, in argument 6:\n\n> {words}\n");
+    let sides = side("opponent", "### P2 [open]\n> Why?") + &side("proposer", "### P2 [rejected]");
+    let asks = "P2 was answered and held 2 times; uphold, dismiss, defer, or another way?\n";
+    let one = format!("## Dispute\n\nP2 (major): Refunds need the old rows\n\n{asks}{sides}");
+    assert_eq!(question(&one), "P2 (major): Refunds need the old rows");
+    let found = sections(&one);
+    assert!(found.context.unwrap().ends_with("another way?"), "{found:?}");
+    assert_eq!(found.opponent, Some("> ### P2 [open]\n> Why?"));
+    assert_eq!(found.proposer, Some("> ### P2 [rejected]"));
+    let two = format!("## Dispute\n\nP2\n\nP3\n\n{asks}\n## P2\n{sides}\n## P3\n{sides}");
+    assert_eq!(sections(&two), Sections::default());
+}
