@@ -39,24 +39,36 @@ pub(super) fn resolution(document: &str, version: u64, points: &[QuotedPoint]) -
     text
 }
 
-/// The APPEAL: names each point, quotes both sides' newest words, and asks for a decision.
+/// The APPEAL: names each point, asks for a decision, and quotes both sides' newest words.
 pub(super) fn appeal(why: &str, points: &[QuotedPoint]) -> String {
-    const END: &str = "\n## Decision\n\nFor each point: uphold, dismiss, defer, or another way.";
-    let mut text = format!("## Dispute\n\n{}\n", harmless(why));
+    let each = if points.len() == 1 { "" } else { "for each point: " };
+    let mut text = "## Dispute\n\n".to_owned();
+    let ask = format!("{}; {each}uphold, dismiss, defer, or another way?\n", harmless(why));
+    for QuotedPoint { point, .. } in points {
+        let line = format!("{} ({}): {}\n\n", point.id.0, point.severity, harmless(&point.title));
+        if text.len() + line.len() > LONGEST / 2 {
+            break;
+        }
+        text.push_str(&line);
+    }
+    text.push_str(&ask);
     // Every point gets the same share, so that no long text hides the others.
-    let room = LONGEST.saturating_sub(text.len() + END.len());
-    let share = room / points.len().max(1) / 2;
+    let share = LONGEST.saturating_sub(text.len()) / points.len().max(1) / 2;
     for QuotedPoint { point, turns, .. } in points {
-        let heading =
-            format!("\n## {} ({}): {}\n", point.id.0, point.severity, harmless(&point.title));
-        text.push_str(&heading);
-        let share = share.saturating_sub(heading.len() / 2 + 1);
+        let mut section = match points.len() {
+            1 => String::new(),
+            _ => format!("\n## {}\n", point.id.0),
+        };
+        let share = share.saturating_sub(section.len() / 2 + 1);
         for role in [Role::Opponent, Role::Proposer] {
             let newest = turns.iter().flatten().rev().find(|turn| turn.role.known() == Some(role));
-            text.push_str(&newest.map(|turn| side(role, turn, share)).unwrap_or_default());
+            section.push_str(&newest.map(|turn| side(role, turn, share)).unwrap_or_default());
         }
+        if text.len() + section.len() > LONGEST {
+            break;
+        }
+        text.push_str(&section);
     }
-    text.push_str(END);
     text
 }
 
@@ -89,6 +101,31 @@ fn side(role: Role, turn: &PointTurn, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Points with a long title, about which both sides said this.
+    fn points(count: u32, words: &str) -> Vec<QuotedPoint> {
+        let point = |number| {
+            let id = format!("P{number}");
+            let turn = |seq, role, word| serde_json::json!({"seq": seq, "role": role, "word": word, "text": words});
+            let point = serde_json::json!({
+                "id": id, "severity": "major", "title": "Rows ".repeat(24), "state": "open",
+                "owes": "proposer", "blocking": true, "late": false, "unchanged": false,
+                "disputes": 2, "raised_seq": 2, "last_seq": 6, "quotes": [],
+                "turns": [turn(5, "proposer", "rejected"), turn(6, "opponent", "open")],
+            });
+            serde_json::from_value(point).unwrap()
+        };
+        (1..=count).map(point).collect()
+    }
+
+    #[test]
+    fn an_appeal_fits_whatever_the_number_of_points() {
+        for count in [1, 2, 12, 60, 200] {
+            let text = appeal("they were held", &points(count, &"A long reason. ".repeat(50)));
+            assert!(text.len() <= LONGEST, "{count}: {} bytes", text.len());
+            assert!(text.contains("P1 (major): Rows Rows") && text.contains("another way?"));
+        }
+    }
 
     #[test]
     fn an_appeal_quotes_the_beginning_of_a_long_line() {
