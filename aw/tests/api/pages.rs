@@ -5,6 +5,7 @@ use reqwest::Method;
 use reqwest::header::{LOCATION, SET_COOKIE};
 use serde_json::{Value, json};
 
+use crate::browser::every_page::PointDebate;
 use crate::world::page_client::{PageClient, see, seen, send};
 use crate::world::{DebateFor, World, new_id};
 
@@ -480,4 +481,20 @@ async fn debates_that_need_the_arbitrator_are_counted() {
     debate.intervene().await.created();
     let after = needed().await;
     assert_eq!((&after["total"], &after["debates"][0]["id"]), (&json!(1), &json!(debate.id)));
+}
+
+/// A debate in which the opponent knows nothing of points, so that its RESOLUTION is held.
+async fn held(world: &World) -> PointDebate<'_> {
+    let made = PointDebate::opened(world, json!({"points": true})).await;
+    made.says("opponent", "I know nothing of points.").await;
+    made.completes(&format!("Settled: doc_id={} (v1).", made.plan)).await;
+    made
+}
+
+#[tokio::test]
+async fn a_question_calls_a_document_by_its_name() {
+    let world = World::start().await;
+    let made = held(&world).await;
+    let page = see(&world, &format!("/debate/{}", made.debate.id), &[]).await.body;
+    assert_eq!(page.matches("<bdi dir=\"auto\">Settled: Charge retries (v1).</bdi>").count(), 2);
 }

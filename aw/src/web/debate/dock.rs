@@ -5,6 +5,7 @@ use aw_record::{PageData, PointRecord};
 use uuid::Uuid;
 
 use super::super::options::{self, Choice};
+use super::rail::with_names;
 use super::ruling::{ANOTHER_WAY, PointVerdict, RulingDraft, options_of};
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::{self, DocumentLink};
@@ -110,7 +111,7 @@ impl Dock {
                 chosen: draft.choice == label || draft.choose == Some(number),
                 bytes: choice.ruling().len(),
                 html: render(&choice.markdown),
-                words: choice.words,
+                words: with_names(&choice.words, data).into_owned(),
                 says,
                 label,
             }
@@ -173,7 +174,7 @@ impl Dock {
             whole: (!has_sections && !words.trim().is_empty()).then(|| render(words)),
             choices,
             is_another_way: draft.choice == ANOTHER_WAY,
-            question: options::question(words),
+            question: options::question(&with_names(words, data)),
             bar,
             limit: app.limits.content_bytes,
             hint: put(t.ruling_hint, t.number(app.limits.content_bytes)),

@@ -200,7 +200,7 @@ fn heading(argument: &Argument, data: &PageData) -> String {
 }
 
 /// A text with the names of the debate's documents instead of their ids.
-fn with_names<'a>(text: &'a str, data: &PageData) -> Cow<'a, str> {
+pub(super) fn with_names<'a>(text: &'a str, data: &PageData) -> Cow<'a, str> {
     data.documents.iter().fold(Cow::Borrowed(text), |text, document| {
         let id = document.id.to_string();
         match text.contains(&id) {
