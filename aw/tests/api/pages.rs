@@ -492,6 +492,15 @@ async fn held(world: &World) -> PointDebate<'_> {
 }
 
 #[tokio::test]
+async fn the_list_says_why_a_resolution_is_held_and_what_can_be_done() {
+    let world = World::start().await;
+    held(&world).await;
+    let list = see(&world, "/", &[]).await.body;
+    let why = "asks to complete the debate. The resolution waits for the arbitrator: the opponent has not agreed.";
+    assert!(list.contains(why) && list.contains(">Approve or send back</a>"), "{list}");
+}
+
+#[tokio::test]
 async fn a_question_calls_a_document_by_its_name() {
     let world = World::start().await;
     let made = held(&world).await;

@@ -20,6 +20,8 @@ pub(super) struct RowQuestion {
     pub(super) words: String,
     /// The address of the dock.
     pub(super) href: String,
+    /// The words of the link to the dock.
+    pub(super) act: &'static str,
     pub(super) options: Vec<RowOption>,
 }
 
@@ -45,7 +47,11 @@ impl RowQuestion {
         let text = asks.content.as_str();
         let (words, choices) = match asks.event.kind() {
             Kind::Appeal => (options::question(text), options::choices(text)),
-            kind => (t.rule_on(kind).to_owned(), Vec::new()),
+            kind => {
+                let why = listed.debate.debate.pending_held().map(|held| t.held(held));
+                let words = [Some(t.rule_on(kind)), why].into_iter().flatten();
+                (words.collect::<Vec<_>>().join(". "), Vec::new())
+            }
         };
         let choices = choices.into_iter().zip(1..).filter(|(choice, _)| !choice.is_free);
         let option = |(choice, number): (options::Choice, usize)| RowOption {
@@ -53,10 +59,16 @@ impl RowQuestion {
             words: shortened(&choice.words, OPTION),
             href: format!("/debate/{id}?choose={number}"),
         };
+        let options: Vec<RowOption> = choices.take(OPTIONS).map(option).collect();
         Some(RowQuestion {
             words: shortened(&words, QUESTION),
             href: format!("/debate/{id}"),
-            options: choices.take(OPTIONS).map(option).collect(),
+            act: match asks.event.kind() {
+                Kind::Resolution => t.rule_resolution,
+                _ if options.is_empty() => t.rule_on_this,
+                _ => t.to_the_ruling,
+            },
+            options,
         })
     }
 }
