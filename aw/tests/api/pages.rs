@@ -507,3 +507,16 @@ async fn a_question_calls_a_document_by_its_name() {
     let page = see(&world, &format!("/debate/{}", made.debate.id), &[]).await.body;
     assert_eq!(page.matches("<bdi dir=\"auto\">Settled: Charge retries (v1).</bdi>").count(), 2);
 }
+
+#[tokio::test]
+async fn the_plan_of_a_debate_is_the_version_that_it_cites() {
+    let world = World::start().await;
+    let made = held(&world).await;
+    made.next_version("# Charge retries\n\nNobody has cited this.\n").await;
+    let plan = format!("/debate/{}/plan", made.debate.id);
+    let cited = see(&world, &plan, &[]).await.body;
+    assert!(cited.contains("data-to=\"1\" data-newest=\"1\""), "{cited}");
+    assert!(!cited.contains("Nobody has cited this"));
+    let newest = see(&world, &format!("{plan}?to=2"), &[]).await.body;
+    assert!(newest.contains("Nobody has cited this"));
+}

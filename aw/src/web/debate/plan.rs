@@ -78,6 +78,8 @@ pub(super) struct PlanPane {
     pub(super) others: Vec<(String, String)>,
     pub(super) versions: Vec<u64>,
     pub(super) newest: u64,
+    /// The newest version that the debate cites: the one that a ruling is about.
+    pub(super) cited: u64,
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) view: PlanView,
@@ -126,7 +128,7 @@ async fn page(
     let t = request.phrases;
     let debate: DebateId = input::id("debate_id", id)?;
     let data = access.debate(Command::DebateGetContext, debate)?.page_data(None, 1).await?;
-    let Some(document) = chosen(&data, &asked.document) else {
+    let Some((document, cited)) = chosen(&data, &asked.document) else {
         return Err(Problem::route_not_found(&format!("/debate/{id}/plan")));
     };
     // It waits for its turn before it reads, so that waiting pages hold no memory.
@@ -134,7 +136,7 @@ async fn page(
     let shown = access.document(Command::DocsGet, document).await?;
     let newest = shown.read(None, true).await?;
     let number = newest.newest;
-    let to = asked.to.unwrap_or(number).clamp(1, number);
+    let to = asked.to.unwrap_or(cited).clamp(1, number);
     let seen = asked.seen.filter(|seen| (1..to).contains(seen));
     let from = asked.from.or(seen).unwrap_or(to.saturating_sub(1)).clamp(1, to);
     let view = PlanView::ALL.into_iter().find(|view| view.code() == asked.view);
@@ -154,6 +156,7 @@ async fn page(
             others: others(&data, document),
             versions: (number.saturating_sub(BUTTONS - 1).max(1)..=number).collect(),
             newest: number,
+            cited,
             from,
             to,
             view,
@@ -218,13 +221,13 @@ fn drawn(
     (html, notes)
 }
 
-/// The asked document if the debate cites it, else the first that it cites.
-fn chosen(data: &PageData, asked: &str) -> Option<DocumentId> {
+/// The asked document if the debate cites it, else the first that it cites, and the newest cited version.
+fn chosen(data: &PageData, asked: &str) -> Option<(DocumentId, u64)> {
     let asked: Option<DocumentId> = asked.parse().ok();
     let cited = data.documents.iter().filter(|one| one.deleted_at.is_none());
-    let mut cited = cited.map(|one| one.id);
+    let mut cited = cited.map(|one| (one.id, one.version));
     match asked {
-        Some(asked) => cited.find(|id| *id == asked),
+        Some(asked) => cited.find(|(id, _)| *id == asked),
         None => cited.next(),
     }
 }
