@@ -70,6 +70,8 @@ pub enum HitPlace {
     },
     /// In the newest version of a document.
     Document {
+        /// The document's title, or else the summary of the version.
+        name: String,
         /// The document.
         id: DocumentId,
         /// The version.

@@ -38,9 +38,7 @@ fn shown(hit: &SearchHit) -> String {
         HitPlace::Argument { title, seq, kind, .. } => {
             format!("{} {seq} {kind}: {snippet}", title.as_str())
         }
-        HitPlace::Document { version, summary, .. } => {
-            format!("{} v{version}: {snippet}", summary.as_str())
-        }
+        HitPlace::Document { name, version, .. } => format!("{name} v{version}: {snippet}"),
     }
 }
 
@@ -71,7 +69,7 @@ async fn a_search_finds_titles_arguments_documents_and_authors() {
     assert_eq!(world.found("intervention").await.len(), 1);
     world.adds(plan, "Plan of budgets").await;
     assert_eq!(world.found("plan retr").await, [""; 0], "only the newest version");
-    assert_eq!(world.found("plan budg").await, ["Plan of budgets v2: # [Plan] of [budgets] "]);
+    assert_eq!(world.found("plan budg").await, ["Plan of retries v2: # [Plan] of [budgets] "]);
 }
 
 #[tokio::test]

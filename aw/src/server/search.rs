@@ -113,7 +113,7 @@ impl From<record::SearchHit> for SearchHit {
                 shape.argument_type = Some(kind.into());
                 shape.role = Some(role.into());
             }
-            record::HitPlace::Document { id, version, summary } => {
+            record::HitPlace::Document { id, version, summary, .. } => {
                 shape.kind = HitKind::Document;
                 shape.document_id = Some(Text(id));
                 shape.version = Some(version);

@@ -10,13 +10,16 @@ use crate::server::{Access, Problem};
 /// How many texts are shown.
 pub(super) const FOUND: u64 = 20;
 
+/// How many characters of an id are shown.
+const SHORT_ID: usize = 8;
+
 /// The most characters of a search.
 const MOST_CHARS: usize = 500;
 
 /// A text with the words of the search, as the list shows it.
 pub(super) struct FoundText {
     pub(super) href: String,
-    /// The title of its debate, or the summary of the document.
+    /// The title of its debate, or the name of the document.
     pub(super) title: String,
     /// Which argument or version it is.
     pub(super) place: String,
@@ -52,11 +55,9 @@ impl FoundText {
                 title.as_str().to_owned(),
                 format!("{} {kind} #{seq}", t.role(role)),
             ),
-            HitPlace::Document { id, version, summary } => (
-                format!("/doc/{id}?version={version}"),
-                summary.as_str().to_owned(),
-                format!("{} v{version}", t.document),
-            ),
+            HitPlace::Document { id, version, name, .. } => {
+                (format!("/doc/{id}?version={version}"), name, format!("{} v{version}", t.document))
+            }
         };
         let part = |part: aw_record::SnippetPart| match part.is_match {
             true => format!("<mark>{}</mark>", plain(&part.text)),
@@ -67,17 +68,18 @@ impl FoundText {
     }
 }
 
-/// A piece of Markdown in one line, without the marks of headings, quotes, tables, code and emphasis.
+/// A piece of Markdown in one line, without the marks of headings, quotes, tables, code and emphasis. Spaces
+/// stay, because a word of the search may be next to it. An id of a document is shortened.
 fn without_marks(text: &str) -> String {
     let is_mark = |word: &str| {
         !word.is_empty() && (word.chars().all(|letter| "#>|*`:-".contains(letter)) && word != "-")
     };
-    let words = text.split(' ').filter(|word| !is_mark(word));
-    let bare = |word: &str| match word.starts_with("```") {
-        true => String::new(),
-        false => word.replace("**", "").replace('`', ""),
+    let bare = |word: &str| match word.strip_prefix("doc_id=").and_then(|id| id.get(..SHORT_ID)) {
+        _ if is_mark(word) || word.starts_with("```") => String::new(),
+        Some(id) => format!("doc_id={id}…"),
+        None => word.replace("**", "").replace('`', ""),
     };
-    words.map(bare).collect::<Vec<_>>().join(" ")
+    text.split(' ').map(bare).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -87,13 +89,15 @@ mod tests {
     #[test]
     fn a_snippet_shows_no_marks_of_markdown() {
         for (text, shown) in [
-            ("## Context P1: lock the **row**", "Context P1: lock the row"),
+            ("## Context P1: lock the **row**", " Context P1: lock the row"),
+            ("` for as long `", " for as long "),
+            ("in doc_id=01a1f1f3-37f5-7566-bd12-fed62b6ad714 (v2)", "in doc_id=01a1f1f3… (v2)"),
             (
                 " answers. ```rust tx.commit(); ``` ### P2 [open] ",
-                " answers.  tx.commit(); P2 [open] ",
+                " answers.  tx.commit();   P2 [open] ",
             ),
-            ("| charge | `worker` | |:--|--:| 3 - 2", "charge worker 3 - 2"),
-            ("> C#, 2 * 3 and a_b #4", "C#, 2 3 and a_b #4"),
+            ("| charge | `worker` | |:--|--:| 3 - 2", " charge  worker   3 - 2"),
+            ("> C#, 2 * 3 and a_b #4", " C#, 2  3 and a_b #4"),
         ] {
             assert_eq!(without_marks(text), shown);
         }

@@ -187,7 +187,7 @@ fn texts(mark: &str, rows: &str) -> String {
              arguments.id, arguments.type, arguments.role, arguments.author, arguments.created_at,
              arguments.content,
              documents.id, documents.version, documents.summary, newest.author, newest.created_at,
-             substr(newest.content, 1, {SHOWN})
+             substr(newest.content, 1, {SHOWN}), coalesce(documents.title, documents.summary)
          from {rows}
          left join debates on debates.key = search_rows.debate_key
              and debates.deleted_at is null
@@ -223,7 +223,8 @@ fn found_row(row: &Row<'_>) -> Result<FoundRow, Failure> {
         |column| Ok::<_, Failure>(row.get::<Option<String>>(column)?.map(Author::recorded));
     if let Some(document) = row.get::<Option<Uuid>>(11)? {
         let summary = Summary::recorded(row.get(13)?);
-        let place = HitPlace::Document { id: document.into(), version: row.get(12)?, summary };
+        let (version, name) = (row.get(12)?, row.get(17)?);
+        let place = HitPlace::Document { name, id: document.into(), version, summary };
         let (author, at, text) = (author(14)?, Time(row.get(15)?), row.get(16)?);
         return Ok(FoundRow { mark, place, author, at, text });
     }
