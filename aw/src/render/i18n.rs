@@ -303,6 +303,7 @@ phrases! {
     ruled: "Your ruling is argument {}.", "Ruling của bạn là argument {}.";
     ruled_before: "Somebody else has ruled already, so your ruling was not sent. Theirs is argument", "Người khác đã ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument";
     not_sent: "Not sent:", "Chưa gửi được:";
+    ruling_too_long: "it has {n} of {all} bytes. Shorten it.", "ruling dài {n} trên {all} byte. Hãy rút ngắn.";
     one_flaw: "one flaw in the text.", "có một lỗi trong nội dung.";
     many_flaws: "{} flaws in the text.", "có {} lỗi trong nội dung.";
     your_text: "What you typed", "Nội dung bạn đã gõ";

@@ -129,6 +129,50 @@ async fn a_person_rules_with_keys_alone() {
 }
 
 #[tokio::test]
+async fn on_a_phone_what_happened_to_a_ruling_stands_above_its_text() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = PointDebate::appealed(&world).await.debate;
+    let page = open(&browser, &debate).await;
+    page.screen(390, 600).await;
+    page.click(css(".dock-bar")).await;
+    assert!(is_on_screen(&page, ".dock-act").await, "the whole sheet is on the screen");
+    let types = |words: &str| {
+        format!(
+            "(text => {{ text.value = {words}; text.dispatchEvent(new Event('input', {{bubbles: true}})); }})(document.querySelector('#rule textarea'))"
+        )
+    };
+    page.click(role("radio", "Uphold")).await;
+    page.eval(&types("'x'.repeat(11000)")).await;
+    page.click(css(".dock-act .primary")).await;
+    page.reads("Shorten it.").await;
+    let count = page.text(css("#bytes")).await;
+    assert_eq!(
+        page.text(css("#dock-error")).await,
+        format!("Not sent: it has {count}. Shorten it.")
+    );
+    let is_above = |one: &str, other: &str| {
+        format!(
+            "document.querySelector('{one}').getBoundingClientRect().bottom <= document.querySelector('{other}').getBoundingClientRect().top"
+        )
+    };
+    assert!(
+        is_on_screen(&page, "#dock-error").await && is_on_screen(&page, "#rule textarea").await
+    );
+    assert_eq!(page.eval(&is_above("#dock-error", "#rule textarea")).await, true);
+    assert_eq!(page.eval(&is_above("#rule textarea", ".dock-act")).await, true);
+    assert_eq!(page.eval("document.activeElement.name").await, "words");
+
+    page.eval("window.fetch = () => Promise.reject(new Error('no connection'))").await;
+    page.eval(&types("'Because.'")).await;
+    page.eval("document.querySelector('#rule').scrollTop = 0").await;
+    page.click(css(".dock-act .primary")).await;
+    page.see(button("Do not send")).await;
+    assert!(is_on_screen(&page, "#dock-status").await);
+    assert_eq!(page.eval(&is_above("#dock-status", ".dock-act")).await, true);
+}
+
+#[tokio::test]
 async fn the_first_argument_is_a_few_tab_stops_away() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;

@@ -4,6 +4,8 @@ import * as drafts from "./drafts.js";
 const debate = document.getElementById("debate");
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 15000;
+// The words of the statements on points.
+const WORDS = { uphold: "upheld", dismiss: "dismissed", defer: "deferred" };
 // How many ids of points the button names.
 const MOST_IDS = 4;
 let page = null;
@@ -63,7 +65,7 @@ export function update() {
   else if (choice) text.placeholder = words.own;
   const size = (part) => new TextEncoder().encode(part).length;
   const parts = [size(text.value.trim()), Number(choice?.dataset.bytes ?? 0)];
-  for (const [point, verdict, reason] of made) parts.push(size(`### ${point} [${verdict}ed] ${reason || words.default}`));
+  for (const [point, verdict, reason] of made) parts.push(size(`### ${point} [${WORDS[verdict]}] ${reason || words.default}`));
   const used = parts.filter((part) => part > 0).reduce((sum, part) => sum + part + 2, -2);
   const limit = Number(words.limit);
   const counter = document.getElementById("bytes");
@@ -96,6 +98,7 @@ function show(state) {
     cancel.dataset.unsend = "";
     cancel.textContent = rule.dataset.cancel;
     status.append(`${rule.dataset.kept} `, cancel);
+    status.scrollIntoView({ block: "nearest" });
   }
   // What is on its way cannot be changed.
   for (const part of rule.querySelectorAll(".dock-body, .dock-side")) part.inert = state !== "ready";
@@ -113,6 +116,7 @@ function refuse(words) {
 function showError() {
   document.getElementById("dock-open").checked = true;
   form().elements.words.focus({ preventScroll: true });
+  form().elements.words.scrollIntoView({ block: "nearest" });
   document.getElementById("dock-error").scrollIntoView({ block: "nearest" });
 }
 

@@ -339,6 +339,12 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
         None => {
             let flaws = draft.flaws_of(&problem, &content, t);
             let why = match flaws.len() {
+                0 if problem.error.code == Code::ContentTooLarge => {
+                    let all = t.number(access.app.limits.content_bytes);
+                    t.ruling_too_long
+                        .replace("{n}", &t.number(content.len()))
+                        .replace("{all}", &all)
+                }
                 0 => problem.error.message,
                 1 => t.one_flaw.to_owned(),
                 count => put(t.many_flaws, count),
