@@ -395,13 +395,16 @@ impl Folding {
 }
 
 /// Which units are shown: those that changed, their neighbours unless they are long, and the headings
-/// above them.
+/// above them, of every level.
 fn shown(units: &[Unit]) -> Vec<bool> {
     let mut shown: Vec<bool> = units.iter().map(|unit| unit.is_changed).collect();
-    let mut heading = None;
+    let mut above: Vec<usize> = Vec::new();
+    // The digit of `<h4`.
+    let level = |at: usize| units[at].html.as_bytes().get(2).copied();
     for (at, unit) in units.iter().enumerate() {
         if unit.is_heading {
-            heading = Some(at);
+            above.retain(|heading| level(*heading) < level(at));
+            above.push(at);
         }
         if !unit.is_changed {
             continue;
@@ -414,9 +417,7 @@ fn shown(units: &[Unit]) -> Vec<bool> {
         if units.get(at + 1).is_some_and(|next| !next.is_heading && is_short(next)) {
             shown[at + 1] = true;
         }
-        if let Some(heading) = heading {
-            shown[heading] = true;
-        }
+        above.iter().for_each(|heading| shown[*heading] = true);
     }
     // Short folds between shown blocks are shown too.
     let mut at = 0;

@@ -125,6 +125,20 @@ fn unchanged_sections_are_folded_and_new_ones_say_so() {
 }
 
 #[test]
+fn the_headings_above_a_change_are_shown() {
+    let words = "Words that stay as they are, in a paragraph of its own.\n\n".repeat(9);
+    let section = |name: &str| format!("## {name}\n\n{words}### Part of {name}\n\n{words}");
+    let old = format!("# Plan\n\n{words}{}{}", section("One"), section("Two"));
+    let html = found(&old, &format!("{old}The end.\n")).html;
+    let shown = html.split("<details").map(|part| part.split("</details>").last().unwrap());
+    let headings: Vec<String> = shown
+        .flat_map(|part| part.split("<h").skip(1).map(|heading| heading[..1].to_owned()))
+        .collect();
+    // The plan, section two and its part; neither section one nor its part.
+    assert_eq!(headings, ["3", "4", "5"], "{html}");
+}
+
+#[test]
 fn without_deletions_the_new_text_is_left_and_without_insertions_the_old_one() {
     let texts = [
         "",
