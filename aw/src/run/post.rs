@@ -106,6 +106,18 @@ impl Runner {
         Ok(cited(document, self.newest_version(document)?, said))
     }
 
+    /// The version of the plan that the proposer works on. A parked text cites nothing, but its plan
+    /// stays in the proposer's hands until a CLAIM counts.
+    fn in_hand(&self, document: &str, said: &[Argument]) -> Result<u64, RunStopped> {
+        let counts = |one: &Argument| {
+            !one.parked && matches!(one.kind.known(), Some(Kind::Motion | Kind::Claim))
+        };
+        let own = |one: &&Argument| one.role.known() == Some(Role::Proposer);
+        let newest = self.newest_version(document)?;
+        let pending = said.iter().rev().filter(own).take_while(|one| !counts(one));
+        Ok(named(document, newest, pending).max(cited(document, newest, said)))
+    }
+
     /// Makes the seat's copy equal to the base again, with the newest plan and the files about the
     /// debate. If `keeps_plan`, the proposer's plan stays, unless it cannot be read.
     pub(super) fn fresh_copy(
@@ -126,7 +138,11 @@ impl Runner {
         let mut documents = floor.documents.clone();
         if let Some(own) = &own {
             documents.retain(|(id, _)| id != own);
-            documents.insert(0, (own.clone(), self.cited(own, &floor.said)?));
+            let version = match seat {
+                Role::Proposer => self.in_hand(own, &floor.said)?,
+                Role::Opponent | Role::Arbitrator => self.cited(own, &floor.said)?,
+            };
+            documents.insert(0, (own.clone(), version));
         }
         for (id, newest) in documents {
             let is_plan = own.as_deref() == Some(&id);
@@ -644,11 +660,16 @@ fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
 }
 
 /// The newest version of the plan that these arguments cite. The opponent's words set no version, and
-/// a version that was never submitted does not count.
+/// neither do those of a parked argument.
 fn cited<'a>(document: &str, newest: u64, said: impl IntoIterator<Item = &'a Argument>) -> u64 {
-    said.into_iter()
-        .filter(|one| one.role.known() != Some(Role::Opponent))
-        .flat_map(|one| aw_core::mentions(&one.content))
+    let counts = |one: &&Argument| !one.parked && one.role.known() != Some(Role::Opponent);
+    named(document, newest, said.into_iter().filter(counts))
+}
+
+/// The newest version of the plan that these arguments name. One that was never submitted does not
+/// count.
+fn named<'a>(document: &str, newest: u64, said: impl Iterator<Item = &'a Argument>) -> u64 {
+    said.flat_map(|one| aw_core::mentions(&one.content))
         .filter(|mention| mention.document.to_string() == document)
         .filter_map(|mention| mention.version)
         .filter(|version| (1..=newest).contains(version))

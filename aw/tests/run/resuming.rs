@@ -103,6 +103,36 @@ fn a_run_whose_runner_was_killed_at_any_moment_goes_on() {
 }
 
 #[test]
+fn the_plan_of_a_parked_text_is_cited_by_the_next_one_that_counts() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", AGREES)]);
+    let goes_on = scene.aw.home().join("goes-on");
+    let waits = format!("until test -e '{}'; do sleep 0.05; done; {MENDS}", goes_on.display());
+    scene.agent("proposer", &[(&waits, ACCEPTS), ("", ACCEPTS)]);
+    let run = scene.spawn(&[]);
+    until("the turn begins", || scene.turns_of("proposer") == 1);
+    let debate = debate(&scene).unwrap();
+    let interrupt = ["debate", "intervention", "--debate-id", &debate, "--content", "Stop."];
+    scene.aw.quietly(&interrupt).ok();
+    fs::write(goes_on, "").unwrap();
+    until("the text is parked", || {
+        scene.arguments(&debate).last().is_some_and(|newest| newest["parked"] == true)
+    });
+    scene.aw.quietly(&["debate", "ruling", "--debate-id", &debate, "--content", "Go on."]).ok();
+    let output = run.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let data = &answer["content"][0]["data"];
+    assert_eq!((&data["outcome"], &data["rulings"]), (&"agreed".into(), &1.into()), "{answer}");
+    assert_eq!(data["seats"]["proposer"]["repairs"], 0);
+    let arguments = scene.arguments(&debate);
+    for cites in [3, 5] {
+        let text = arguments[cites]["content"].as_str().unwrap();
+        assert!(text.ends_with("(v1 → v2)"), "a parked text cites nothing: {text}");
+    }
+    assert_eq!(data["documents"][0]["version"], 2);
+}
+
+#[test]
 fn a_kept_text_that_is_in_the_record_is_not_posted_again() {
     let scene = Scene::agreeing();
     let ran = scene.run(&[]).data();
