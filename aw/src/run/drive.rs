@@ -230,7 +230,9 @@ impl Runner {
         }
         let context = self.context()?;
         let is_ruling = |one: &&Argument| one.kind.known() == Some(Kind::Ruling);
-        let what = match context.arguments.iter().rev().find(is_ruling) {
+        let mut new =
+            context.arguments.iter().rev().take_while(|one| one.id.0.to_string() != newest);
+        let what = match new.find(is_ruling) {
             Some(ruling) => format!("{} {}", ruling.kind, ruling.seq),
             None => "no RULING yet".to_owned(),
         };
@@ -265,6 +267,13 @@ impl Runner {
                 match answer.recv_timeout(LOOK) {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
+                    // The server holds no wait of the role that has the floor.
+                    Ok(Ok(Poll::News(news)))
+                        if news.next_argument_id_to_wait.0.to_string() == newest =>
+                    {
+                        self.pause(GLANCE)?;
+                        break;
+                    }
                     Ok(Ok(Poll::News(_))) => return Ok(true),
                     Ok(Ok(Poll::Nothing(_))) => break,
                     Ok(Err(trouble)) => return Err(self.no_server(&trouble)),

@@ -1,6 +1,7 @@
 //! A run that was stopped or killed goes on: no argument twice, none lost, no process left.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -130,6 +131,33 @@ fn the_plan_of_a_parked_text_is_cited_by_the_next_one_that_counts() {
         assert!(text.ends_with("(v1 → v2)"), "a parked text cites nothing: {text}");
     }
     assert_eq!(data["documents"][0]["version"], 2);
+}
+
+#[test]
+fn a_run_whose_arbitrator_may_rule_no_more_asks_a_person_once() {
+    let scene = Scene::new();
+    scene.agent("judge", &[("", "Go on.\n")]);
+    let (debate, motion) = scene.aw.opens("T", "Please look.", &[]);
+    let on = |command: &str, content: &str, more: &[&str]| {
+        let line = ["debate", command, "--debate-id", &debate, "--content", content];
+        scene.aw.quietly(&[&line[..], more].concat()).ok();
+    };
+    on("submit", "No.", &["--role", "opponent", "--target-id", &motion]);
+    let mut run = scene.spawn(&["--debate-id", &debate, "--arbitrator", "judge"]);
+    for (appeal, rulings) in [("One?", 1), ("Two?", 2), ("Three?", 3)] {
+        on("appeal", appeal, &[]);
+        until("the judge rules", || scene.kinds(&debate).len() == 2 + 2 * rulings);
+    }
+    on("appeal", "Four?", &[]);
+    let mut said = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let asks = |line: &String| line.contains("Your ruling is needed");
+    assert!(said.by_ref().any(|line| asks(&line)), "nobody was asked");
+    on("ruling", "Enough.", &["--close"]);
+    let rest: Vec<String> = said.collect();
+    assert_eq!(rest.iter().filter(|line| asks(line)).count(), 0, "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("RULING 10")), "{rest:?}");
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_eq!(scene.turns_of("judge"), 3);
 }
 
 #[test]
