@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use aw_core::{DebateId, FlawCode, Kind, RequestId, Role, Word as StatementWord, statements};
+use aw_core::{DebateId, FlawCode, Kind, RequestId, Role, Subject, statements};
 
 use super::drive::Floor;
 use super::prompt::{self, Scene};
@@ -15,7 +15,7 @@ use crate::api::client::{self, Request, derived_id};
 use crate::api::error::Code;
 use crate::api::http::Trouble;
 use crate::api::types::{
-    Argument, CheckMove, DebateContext, KeptVersion, PointIdText, QuotedPoint, SubmitClaim,
+    Argument, CheckMove, DebateContext, KeptVersion, Point, PointIdText, QuotedPoint, SubmitClaim,
     SubmitDocument, SubmitRequest, SubmitRuling, Written,
 };
 use crate::kit::quoting::{harmless, quoted};
@@ -371,19 +371,22 @@ impl Runner {
             .find(|one| !one.parked && one.kind.known() != Some(Kind::Claim))
             .is_some_and(|one| one.kind.known() == Some(Kind::Appeal));
         let points = u32::try_from(all).unwrap_or(u32::MAX);
-        let decided = statements(text, Role::Arbitrator, points).statements.iter().any(|one| {
-            matches!(
-                one.word,
-                StatementWord::Upheld | StatementWord::Dismissed | StatementWord::Deferred
-            )
-        });
-        if !pending_appeal || alive == 0 || decided {
+        if !pending_appeal || alive == 0 {
+            return Ok(None);
+        }
+        let list = self.ask(&client::points(&self.state.debate_id))?.points;
+        let is_alive = |subject| {
+            let own = |point: &Point| subject == Subject::Point(point.id.0);
+            list.iter().any(|one| own(&one.point) && one.point.owes.is_some())
+        };
+        let read = statements(text, Role::Arbitrator, points).statements;
+        if read.iter().any(|one| is_alive(one.subject)) {
             return Ok(None);
         }
         let point = context.points.points.as_ref().and_then(|points| points.first());
         let point = point.map_or_else(|| "P1".to_owned(), |point| point.id.0.to_string());
         Ok(Some(format!(
-            "the ruling decides no point: write ### {point} [upheld], [dismissed] or [deferred] with \
+            "the ruling decides no live point: write ### {point} [upheld], [dismissed] or [deferred] with \
              the reason, or MOVE: close as the first line"
         )))
     }

@@ -170,6 +170,27 @@ fn a_ruling_that_decides_nothing_is_repaired() {
 }
 
 #[test]
+fn a_ruling_on_a_point_that_is_over_decides_nothing() {
+    let scene = Scene::new();
+    let two = format!("### NEW [minor] How long?\nSay it.\n{FIRST_CLAIM}");
+    let drops = "### P1 [withdrawn] It is clear.\n### P2 [open] It still charges twice.\n";
+    let agrees = "### P2 [resolved] Step 1 of v2.\n### VERDICT [agree]\n";
+    scene.agent("opponent", &[("", &two), ("", drops), ("", agrees)]);
+    scene.agent(
+        "proposer",
+        &[
+            ("", "### P1 [rejected] It says so.\n### P2 [rejected] The bank notices it.\n"),
+            ("", "MOVE: appeal\nP2: uphold or dismiss?\n"),
+            (MENDS, "### P2 [accepted] One key a payment.\n"),
+        ],
+    );
+    scene.agent("judge", &[("", "### P1 [dismissed] Over.\n"), ("", "### P2 [upheld] A key.\n")]);
+    let data = scene.run(&["--arbitrator", "judge"]).data();
+    assert_eq!(data["outcome"], "agreed");
+    assert_eq!(data["seats"]["arbitrator"]["repairs"], 1);
+}
+
+#[test]
 fn the_plan_goes_beside_if_its_user_has_changed_it_meanwhile() {
     let scene = Scene::new();
     let plan = scene.aw.desk().join("plan.md");
