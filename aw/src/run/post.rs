@@ -641,8 +641,8 @@ fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
     };
     let text = text.trim();
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let Some(asked) = first.trim().strip_prefix("MOVE:") else { return Ok((usual, text)) };
-    let asked = match (asked.trim().to_ascii_lowercase().as_str(), seat) {
+    let Some(asked) = move_line(first) else { return Ok((usual, text)) };
+    let asked = match (asked.as_str(), seat) {
         ("claim", Role::Proposer | Role::Opponent) => Asked::Claim,
         ("appeal", Role::Proposer) => Asked::Appeal,
         ("close", Role::Arbitrator) => Asked::Close,
@@ -660,6 +660,16 @@ fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
         }
     };
     Ok((asked, rest.trim()))
+}
+
+/// What a line names as the move, in lower case. Agents write the line in bold, as code or as a heading.
+fn move_line(line: &str) -> Option<String> {
+    let mark = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '#');
+    let (name, asked) = line.split_once(':')?;
+    let (name, asked) = (name.trim_matches(mark), asked.trim_matches(mark).to_ascii_lowercase());
+    // In other cases it may be the beginning of a sentence.
+    let is_move = ["claim", "appeal", "close", "ruling"].contains(&asked.as_str());
+    (name == "MOVE" || (is_move && name.eq_ignore_ascii_case("move"))).then_some(asked)
 }
 
 /// The newest version of the plan that these arguments cite. The opponent's words set no version, and
@@ -709,6 +719,9 @@ mod tests {
             (Role::Opponent, "MOVE: claim\n\nText.", Ok((Asked::Claim, "Text."))),
             (Role::Opponent, "MOVE: appeal\nText.", Err(true)),
             (Role::Proposer, "\n MOVE: Appeal \nText.", Ok((Asked::Appeal, "Text."))),
+            (Role::Proposer, "**MOVE: appeal**\n\nText.", Ok((Asked::Appeal, "Text."))),
+            (Role::Proposer, "**Move:** `appeal`\r\nText.", Ok((Asked::Appeal, "Text."))),
+            (Role::Proposer, "Move: the steps.", Ok((Asked::Claim, "Move: the steps."))),
             (Role::Proposer, "MOVE: close\nText.", Err(true)),
             (Role::Arbitrator, "Text.", Ok((Asked::Ruling, "Text."))),
             (Role::Arbitrator, "MOVE: close\nText.", Ok((Asked::Close, "Text."))),
