@@ -318,7 +318,8 @@ impl Toolbox {
         let calls = NextCalls::of(advice, seat, next_wait);
         let url = self.transport.url_of(seat.debate);
         let words = format!(
-            "{message}. It is argument {} ({}) of debate {}, which is {} now.\nAction: {}.\n{}{}{}{}{}",
+            "{}. It is argument {} ({}) of debate {}, which is {} now.\nAction: {}.\n{}{}{}{}{}",
+            message.trim_end_matches('.'),
             argument.seq,
             argument.kind,
             seat.debate,

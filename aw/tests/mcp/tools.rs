@@ -270,7 +270,11 @@ async fn an_intervention_parks_a_text_and_is_followed_by_a_ruling() {
     assert_eq!(stopped["next"]["arguments"]["target_id"], stopped["argument_id"]);
     assert_eq!(stopped["alternatives"][0]["arguments"]["close"], true);
     let claim = json!({"debate_id": debate, "target_id": motion, "content": "In my hand."});
-    let parked = Client::of(&world, "opponent").call("debate_submit", claim).await;
+    let opponent = Client::of(&world, "opponent");
+    let result = opponent.result("debate_submit", claim).await;
+    let words = text(&result["content"][0]["text"]);
+    assert!(words.starts_with("Parked as argument 3") && !words.contains(".."), "{words}");
+    let parked = &result["structuredContent"];
     assert_eq!(parked["parked"], true);
     assert_eq!(parked["missed"][0]["type"], "INTERVENTION");
     follow(&arbitrator, &stopped["next"], "Go on.").await;
