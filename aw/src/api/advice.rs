@@ -1,9 +1,9 @@
 //! What a role does next, worked out from the server's answers: commands and tools show the same advice.
 
-use aw_core::{Action, Available, Course, Role, State};
+use aw_core::{Action, Available, Course, Held, Role, State};
 
 use super::error::{Code, Error};
-use super::types::{ArgumentIdText, Checked, News, Nothing, StateText, Word, Written};
+use super::types::{ArgumentIdText, Checked, HeldText, News, Nothing, StateText, Word, Written};
 
 /// A move that is open to a role, with the argument that it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,17 +134,47 @@ pub fn patience_left(patience_s: u64, quiet: Option<&Nothing>, now_ms: i64) -> O
     Some(patience_s.saturating_sub(spent))
 }
 
-/// Says what a write did: `done` unless it was parked, or had been written before.
-pub fn write_message(written: &Written, done: &str) -> String {
-    match (&written.message, written.replayed) {
-        (Some(parked), _) => parked.clone(),
-        (None, true) => format!("{done} before: this is the first answer again"),
-        (None, false) => done.to_owned(),
+/// Why a RESOLUTION waits for the arbitrator.
+pub fn held_in_words(held: &HeldText) -> &'static str {
+    match held.known() {
+        Some(Held::Policy) => "the debate's policy asks for approval",
+        Some(Held::NotAgreed) => "the opponent has not agreed",
+        Some(Held::OtherVersion) => {
+            "it cites another version than the one that the opponent agreed to"
+        }
+        None => "the server says why in `held`",
     }
 }
 
-/// Says that a move of this kind was only judged, and that it says nothing about points where it could.
-pub fn check_message(checked: &Checked, kind: &str) -> &'static str {
+/// Says what a write did: `done` unless it was parked, or had been written before.
+pub fn write_message(written: &Written, done: &str) -> String {
+    let message = match (&written.message, written.replayed) {
+        (Some(parked), _) => parked.clone(),
+        (None, true) => format!("{done} before: this is the first answer again"),
+        (None, false) => done.to_owned(),
+    };
+    let is_pending = written.points.ledger.as_ref().is_some_and(|ledger| ledger.held.is_some());
+    match written.held.iter().flatten().next().filter(|_| is_pending) {
+        Some(held) => format!("{message}. It waits for the arbitrator: {}", held_in_words(held)),
+        None => message,
+    }
+}
+
+/// Says that a move of this kind was only judged, and what is easily missed: that it says nothing
+/// about points where it could, or what becomes of a RESOLUTION.
+pub fn check_message(checked: &Checked, kind: &str) -> String {
+    let message = judged_message(checked, kind);
+    let closes = checked.debate_state == State::Closed.into();
+    match &checked.held {
+        Some(held) => {
+            format!("{message}. It would wait for the arbitrator: {}", held_in_words(held))
+        }
+        None if closes && kind == "resolution" => format!("{message}. It would close the debate"),
+        None => message.to_owned(),
+    }
+}
+
+fn judged_message(checked: &Checked, kind: &str) -> &'static str {
     let keeps_points = checked.points.ledger.is_some();
     match (keeps_points, checked.parked) {
         (true, true) => {

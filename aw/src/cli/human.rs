@@ -282,7 +282,7 @@ fn arguments(title: &str, all: &[Argument], paper: &Paper) -> String {
 
 /// The result of a write.
 pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
-    let Written { argument, debate, missed, statements, held, points, .. } = &output.written;
+    let Written { argument, debate, missed, statements, points, .. } = &output.written;
     let rounds = points.ledger.as_ref().filter(|_| argument.kind == Kind::Claim.into());
     let mut text = format!(
         "{} is argument {} of debate {}{}\nThe debate is {}.\nWatch it at {}\n",
@@ -301,9 +301,6 @@ pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
         let to_agent = to_agent(Role::Opponent.as_str(), &output.debate_id);
         // On one line, so that it can be copied.
         let _ = writeln!(text, "\n{}\n{to_agent}", paper.bold("Tell the opponent"));
-    }
-    if let Some(held) = held.iter().flatten().next() {
-        text.push_str(&points::held(held));
     }
     text.push_str(&points::statements(statements.as_deref().unwrap_or_default(), points, paper));
     text.push_str(&points::looked_up(&output.looked_up));

@@ -254,13 +254,13 @@ impl Toolbox {
         let words = format!(
             "{message}. Debate {} would be {debate_state}.\n{}{}Next: {}",
             seat.debate,
-            points::held_in_words(held.as_ref()) + &statements_in_words(&statements),
+            statements_in_words(&statements),
             points::in_words(&points, &debate_state),
             next.words(),
         );
         let result = results::MoveCheck {
             dry_run: true,
-            message: message.to_owned(),
+            message,
             next: Some(next),
             debate_id: debate.id,
             debate_state,
@@ -335,8 +335,7 @@ impl Toolbox {
             } else {
                 "What you had not seen follows: read it before you go on.\n"
             },
-            points::held_in_words(held.as_ref().and_then(Option::as_ref))
-                + &statements_in_words(statements.as_deref().unwrap_or_default()),
+            statements_in_words(statements.as_deref().unwrap_or_default()),
             points.ledger.as_ref().map(points::ledger_in_words).unwrap_or_default(),
             calls.words(),
         );

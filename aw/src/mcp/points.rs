@@ -2,7 +2,7 @@
 //!
 //! Titles, quotes and statements are the words of others: they stand in quoted blocks.
 
-use aw_core::{Held, PointState, State};
+use aw_core::{PointState, State};
 
 use super::Toolbox;
 use super::inputs::{DebatePoints, Flag};
@@ -12,6 +12,7 @@ use super::refusal::ToolRefusal;
 use super::results::{PointPage, QUOTED};
 use super::tool_args::Arguments;
 use super::tools::Tool;
+use crate::api::advice;
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::types::{
@@ -168,16 +169,10 @@ fn point_in_words(point: &Point, is_closed: bool) -> String {
 
 /// Why a RESOLUTION waits for the arbitrator.
 pub(super) fn held_in_words(held: Option<&HeldText>) -> String {
-    let why = match held.map(HeldText::known) {
-        None => return String::new(),
-        Some(Some(Held::Policy)) => "the debate's policy asks for approval",
-        Some(Some(Held::NotAgreed)) => "the opponent has not agreed",
-        Some(Some(Held::OtherVersion)) => {
-            "it cites another version than the one that the opponent agreed to"
-        }
-        Some(None) => "the server says why in `held`",
+    let why = |held| {
+        format!("The RESOLUTION waits for the arbitrator: {}.\n", advice::held_in_words(held))
     };
-    format!("The RESOLUTION waits for the arbitrator: {why}.\n")
+    held.map(why).unwrap_or_default()
 }
 
 /// The statements that the server read in a text, a line each.

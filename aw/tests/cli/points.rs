@@ -337,7 +337,20 @@ fn people_read_that_a_point_is_late_or_its_quotes_still_stand() {
 fn people_read_why_a_resolution_waits_for_a_ruling() {
     let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, "Fine.", &[]).argument();
-    debate.run("request-completion", &["--target-id", &claim, "--content", "Done."]).ok();
+    let completes = ["--target-id", &claim, "--content", "Done."];
+    let message = |more: &[&str]| {
+        let ran = debate.run("request-completion", &[&completes[..], more].concat());
+        ran.ok()["metadata"]["message"].as_str().unwrap().to_owned()
+    };
+    let why = "for the arbitrator: the opponent has not agreed";
+    for (more, waits) in [
+        (&["--dry-run"][..], "It would wait "),
+        (&[], "Resolution submitted. It waits "),
+        (&[], "It waits "),
+    ] {
+        let message = message(more);
+        assert!(message.ends_with(&format!("{waits}{why}")), "{message}");
+    }
     let waited = debate.run("wait", &["--role", "arbitrator"]).data();
     assert_eq!(
         (&waited["held"], &waited["ledger"]["held"]),
@@ -346,6 +359,20 @@ fn people_read_why_a_resolution_waits_for_a_ruling() {
     let waited = debate.run("wait", &["--role", "arbitrator", "--format", "markdown"]).stdout;
     let why = "The RESOLUTION waits for the arbitrator: the opponent has not agreed.";
     assert_eq!(waited.matches(why).count(), 1, "{waited}");
+    debate.run("ruling", &["--content", "Go on."]).ok();
+    let again = message(&[]);
+    assert!(!again.contains("arbitrator"), "the RULING has been made: {again}");
+}
+
+#[test]
+fn a_dry_run_says_that_a_resolution_would_close_the_debate() {
+    let debate = about_retries(&["--points"]);
+    let agrees = "### VERDICT [agree]\n> The worker retries the POST up to 3 times.\n";
+    let claim = debate.claims("opponent", &debate.motion, agrees, &[]).argument();
+    let completes = ["--target-id", &claim, "--content", "Done.", "--dry-run"];
+    let ran = debate.run("request-completion", &completes);
+    let message = ran.ok()["metadata"]["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with("It would close the debate"), "{message}");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use aw_core::{Course, Held, PointState, QuoteCheck, Severity, State, Word as StatementWord};
+use aw_core::{Course, PointState, QuoteCheck, Severity, State, Word as StatementWord};
 
 use super::super::debate::{CheckOutput, LookedUp, PointOutput, PointsOutput};
 use super::table::lines;
 use super::{Paper, cell, shown, state_in_words, word};
+use crate::api::advice::held_in_words;
 use crate::api::types::{
     AgreedVersion, Debate, Flaw, HeldText, Ledger, Point, PointIdText, PointSettings, Points,
     Quote, QuotedPoint, Rounds, StateText, Statement,
@@ -236,13 +237,9 @@ pub(super) fn statements(statements: &[Statement], points: &Points, paper: &Pape
 }
 
 /// Why a RESOLUTION waits for the arbitrator.
-pub(super) fn held(held: &HeldText) -> String {
+fn held(held: &HeldText) -> String {
     let why = match held.known() {
-        Some(Held::Policy) => "the debate's policy asks for approval".to_owned(),
-        Some(Held::NotAgreed) => "the opponent has not agreed".to_owned(),
-        Some(Held::OtherVersion) => {
-            "it cites another version than the one that the opponent agreed to".to_owned()
-        }
+        Some(_) => held_in_words(held).to_owned(),
         None => word(held),
     };
     format!("The RESOLUTION waits for the arbitrator: {why}.\n")
@@ -265,9 +262,6 @@ pub(in crate::cli) fn checked(output: &CheckOutput, paper: &Paper) -> String {
     let round = round.map_or(String::new(), |ledger| format!(", {}", self::round(ledger)));
     let mut text =
         format!("The debate would be {}{round}.\n", state_in_words(state, outcome.as_ref()));
-    if let Some(why) = &checked.held {
-        text.push_str(&held(why));
-    }
     text.push_str(&statements(&checked.statements, &checked.points, paper));
     text.push_str(&looked_up(&output.looked_up));
     text
