@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use aw_core::{FlawCode, Role};
 
+use crate::api::advice::held_in_words;
 use crate::api::types::{Argument, Flaw, Point, Points};
 use crate::kit::quoting::{harmless, quoted};
 
@@ -105,10 +106,20 @@ impl Scene<'_> {
         if let Some(yours) = ledger.yours.as_ref().filter(|yours| !yours.is_empty()) {
             let _ = write!(text, " Waiting for your word: {}.", ids(yours));
         }
+        if let Some(held) = ledger.held.as_ref().filter(|_| self.seat == Role::Arbitrator) {
+            let why = held_in_words(held);
+            let _ =
+                write!(text, " The RESOLUTION waits for you: {why}. `MOVE: close` approves it.");
+        }
         text.push_str("\n\n");
-        for Point { id, severity, title, state, owes, .. } in points.iter().flatten() {
+        for Point { id, severity, title, state, owes, late, unchanged, .. } in
+            points.iter().flatten()
+        {
             let owes = owes.as_ref().map(|role| format!(", for the {role}")).unwrap_or_default();
-            let _ = writeln!(text, "- {} {severity}, {state}{owes}:\n{}", id.0, quoted(title));
+            let late = if *late { ", late" } else { "" };
+            let stands = if *unchanged { ", its quotes still stand" } else { "" };
+            let title = quoted(title);
+            let _ = writeln!(text, "- {} {severity}, {state}{owes}{late}{stands}:\n{title}", id.0);
         }
         text
     }

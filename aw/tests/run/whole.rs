@@ -170,6 +170,31 @@ fn a_ruling_that_decides_nothing_is_repaired() {
 }
 
 #[test]
+fn the_arbitrator_reads_why_a_resolution_waits_and_how_to_approve_it() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", "I have nothing to say about points.\n")]);
+    scene.agent("proposer", &[("", "Nothing either.\n")]);
+    scene.agent("judge", &[("", "MOVE: close\nIt is good as it is.\n")]);
+    let data = scene.run(&["--rounds", "1", "--arbitrator", "judge"]).data();
+    assert_eq!(data["outcome"], "ruled");
+    let prompt = scene.noted("judge.prompt");
+    let why =
+        "The RESOLUTION waits for you: the opponent has not agreed. `MOVE: close` approves it.";
+    assert!(prompt.contains(why), "{prompt}");
+}
+
+#[test]
+fn the_opponent_reads_that_an_accepted_point_stands_unchanged() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", super::scene::AGREES)]);
+    scene.agent("proposer", &[("sed -i 's/30 days/90 days/' plan.md", ACCEPTS)]);
+    assert_eq!(scene.run(&[]).data()["outcome"], "agreed");
+    let prompt = scene.noted("opponent.prompt");
+    let stands = "- P1 critical, accepted, for the opponent, its quotes still stand:";
+    assert!(prompt.contains(stands), "{prompt}");
+}
+
+#[test]
 fn a_ruling_on_a_point_that_is_over_decides_nothing() {
     let scene = Scene::new();
     let two = format!("### NEW [minor] How long?\nSay it.\n{FIRST_CLAIM}");
