@@ -705,12 +705,17 @@ impl Judging<'_> {
         for quote in quotes {
             let (code, message, nearest) = match &quote.evidence {
                 Evidence::Missing { nearest } => {
-                    let place = nearest.as_ref().map_or(String::new(), |nearest| {
-                        format!(" Nearest, {}: \"{}\"", place(nearest), nearest.text)
-                    });
-                    let message = format!(
-                        "the debate has no such text.{place} Quote exactly; if it is no quote, leave out the >"
-                    );
+                    let message = match nearest {
+                        Some(nearest) => format!(
+                            "the debate has no such text. Nearest, {}: \"{}\" Quote exactly; if it is no \
+                             quote, leave out the >",
+                            place(nearest),
+                            nearest.text
+                        ),
+                        None => "the debate has no such text. Quote exactly; from code, name its file in \
+                                 the line below: — src/charge.rs:88; if it is no quote, leave out the >"
+                            .to_string(),
+                    };
                     (FlawCode::QuoteMissing, message, nearest.clone())
                 }
                 Evidence::TooShort => (

@@ -390,6 +390,15 @@ fn a_missing_quote_is_refused_in_every_statement() {
 }
 
 #[test]
+fn the_author_of_a_quote_that_resembles_nothing_learns_how_to_name_its_file() {
+    let story = Story::of(PLAN).opponent(MINOR);
+    let code = "### P1 [rejected] No\n> pub fn refund(entry: ledger::Entry) {\nIn src/refund.rs.";
+    let flaws = story.judges(Role::Proposer, code).unwrap_err();
+    assert_eq!((flaws[0].code, &flaws[0].nearest), (FlawCode::QuoteMissing, &None));
+    assert!(flaws[0].message.contains("— src/charge.rs:88"), "{}", flaws[0].message);
+}
+
+#[test]
 fn all_flaws_are_listed_in_the_order_of_their_lines_and_nothing_is_recorded() {
     let text = "\
 ### VERDICT [agree]
