@@ -144,8 +144,10 @@ impl FileQuotes {
     }
 }
 
-/// A path without the line number after it: `:88`, `:88:5`, `:88-90` or `#L88`.
+/// A path without the line number after it: `:88`, `:88:5`, `:88-90` or `#L88`. Of a Markdown link, its
+/// address.
 fn without_line(source: &str) -> &str {
+    let source = source.split_once("](").map_or(source, |(_, address)| address);
     let path = source.split_once("#L").map_or(source, |(path, _)| path);
     let mut rest = path;
     while let Some((before, after)) = rest.rsplit_once(':') {
@@ -206,6 +208,7 @@ mod tests {
             ("src/a.rs:88-90", "src/a.rs"),
             ("src/a.rs#L88", "src/a.rs"),
             ("src/a.rs#L88-L90", "src/a.rs"),
+            ("a.rs:88](src/a.rs#L88", "src/a.rs"),
             ("a:b.rs", "a:b.rs"),
             (":88", ":88"),
         ] {
