@@ -4,8 +4,8 @@
 
 use aw_core::{DebateId, Role};
 use aw_record::{
-    ArgumentName, DebateName, DocumentName, IdPrefix, NameScope, NamedArgument, NamedDebate,
-    NamedDocument,
+    ArgumentName, DebateName, DocumentName, Failure, IdPrefix, NameScope, NamedArgument,
+    NamedDebate, NamedDocument,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -21,6 +21,7 @@ use crate::api::types::{
     Candidate, Resolved, ResolvedArgument, ResolvedDebate, ResolvedDocument, RoleText, Success,
     Text,
 };
+use crate::policy::Command;
 
 /// The name of whatever changed last.
 const LAST: &str = "@last";
@@ -141,6 +142,9 @@ impl Access {
         match (found.as_slice(), name) {
             ([one], _) => Ok(one.clone()),
             ([], DebateName::Text(text)) => {
+                if let Some(gone) = self.deleted(text).await {
+                    return Err(gone);
+                }
                 let short = if is_too_short(text) { SHORT } else { "" };
                 let message = format!("no debate is called {text:?}{short}");
                 Err(Problem::unnamed(Code::DebateNotFound, message)
@@ -164,6 +168,15 @@ impl Access {
                 Err(Problem::ambiguous("debate_id", &message, candidates()))
             }
             (_, DebateName::Last) => Err(Problem::fault("@last fits several debates")),
+        }
+    }
+
+    /// Says that the debate with this whole id was deleted, if it was.
+    async fn deleted(&self, text: &str) -> Option<Problem> {
+        let debate = self.debate(Command::DebateGetContext, text.parse().ok()?).ok()?;
+        match debate.type_texts().await {
+            Err(gone @ Failure::DebateNotFound { deleted_at: Some(_), .. }) => Some(gone.into()),
+            _ => None,
         }
     }
 

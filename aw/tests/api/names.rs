@@ -66,6 +66,20 @@ async fn a_name_that_means_nothing_or_several_is_refused_with_the_way_on() {
 }
 
 #[tokio::test]
+async fn the_id_of_a_deleted_debate_is_answered_with_its_deletion() {
+    let world = World::start().await;
+    let debate = world.debate("One").await;
+    world.delete(&format!("/debates/{}", debate.id)).await.ok();
+    for query in [debate.id.clone(), format!("{}&answered_by=proposer", debate.id)] {
+        let answer = world.get(&format!("/resolve?debate={query}")).await;
+        let gone = answer.refused(404, "DEBATE_NOT_FOUND");
+        assert!(gone["deleted_at"].is_string(), "{gone}");
+    }
+    let slug = world.get("/resolve?debate=one").await.refused(404, "DEBATE_NOT_FOUND");
+    assert!(slug["deleted_at"].is_null(), "a name may be that of another debate");
+}
+
+#[tokio::test]
 async fn lists_take_states_in_any_case_and_refuse_what_they_do_not_know() {
     let world = World::start().await;
     let debate = world.debate("One").await;
