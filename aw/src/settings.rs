@@ -317,6 +317,10 @@ fn listen_address(text: &str) -> Result<SocketAddr, BadSetting> {
 fn place(text: &str) -> Result<Place, BadSetting> {
     let name = || "database".to_owned();
     match text.parse().map_err(|why| BadSetting::Value { name: name(), why })? {
+        Place::File(path) if path.is_dir() => {
+            let why = "it is a folder: write the path of a file, such as /srv/aw/debate.db";
+            Err(BadSetting::Value { name: name(), why: why.to_owned() })
+        }
         Place::File(path) => std::path::absolute(&path)
             .map(Place::File)
             .map_err(|error| BadSetting::Value { name: name(), why: error.to_string() }),

@@ -21,14 +21,20 @@ use crate::api::client;
 use crate::api::http::{BUDGET, Lost, Trouble};
 use crate::data_dir::{DataDir, private};
 use crate::programs;
-use crate::settings::ClientSettings;
+use crate::settings::{BadSetting, ClientSettings, Flags, ServerSettings, environment};
+
+/// What to do about a setting that cannot be used.
+const CORRECT: &str = "Correct the environment variable or ~/.aweave/config.toml";
 
 /// Runs all checks.
 pub(super) fn examine() -> Shown {
     let mut checks = vec![binary()];
     match settings() {
         Ok(settings) => {
-            checks.push(Check::ok("settings", "they are valid"));
+            checks.push(match server_settings(&settings) {
+                Ok(()) => Check::ok("settings", "they are valid"),
+                Err(bad) => Check::failed("settings", &bad.to_string(), CORRECT),
+            });
             checks.push(folder(&settings));
             checks.extend(server(&settings));
             if settings.server_url.is_none() {
@@ -36,11 +42,7 @@ pub(super) fn examine() -> Shown {
                 checks.extend(older::checks(&settings, running));
             }
         }
-        Err(problem) => checks.push(Check::failed(
-            "settings",
-            &problem.message,
-            "Correct the environment variable or ~/.aweave/config.toml",
-        )),
+        Err(problem) => checks.push(Check::failed("settings", &problem.message, CORRECT)),
     }
     let (bad, odd) = count(&checks);
     let message = match (bad, odd) {
@@ -112,6 +114,14 @@ impl Check {
 pub(super) fn count(checks: &[Check]) -> (usize, usize) {
     let of = |status| checks.iter().filter(|check| check.status == status).count();
     (of(Status::Failed), of(Status::Warning))
+}
+
+/// Reads the settings of the user's own server, which would not start with bad ones.
+fn server_settings(settings: &ClientSettings) -> Result<(), BadSetting> {
+    if settings.server_url.is_some() {
+        return Ok(());
+    }
+    ServerSettings::load(Flags::default(), &environment(&["HOME"])?).map(drop)
 }
 
 fn binary() -> Check {

@@ -6,8 +6,10 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
+use serde_json::Value;
+
 use super::aw::Aw;
-use crate::world::{ServerProcess, free_listener};
+use crate::world::{ServerProcess, free_listener, text};
 
 fn a_server_is_looked_after(format: &str, commands: &[&[&str]]) {
     let aw = Aw::new();
@@ -149,6 +151,32 @@ fn the_doctor_says_how_to_fix_problems() {
     assert_eq!(aw.run(&["doctor", "--format", "markdown"]).code, 3);
     aw.run(&["debate", "list"]).refused(4, "INVALID_INPUT");
     aw.transcript("doctor");
+}
+
+#[test]
+fn the_doctor_finds_each_setting_that_keeps_the_server_from_starting() {
+    for (line, named) in [
+        ("backup_every = 'daily'", "backup_every"),
+        ("auth = 'yes'", "auth"),
+        ("public_url = 'x'", "public URL"),
+        ("[notify]\nwebhook = 'ftp://x'", "notify.webhook"),
+        ("database = '/tmp'", "database: it is a folder"),
+        ("database = 'mysql://an:s3cret@db.example/aw'", "database: it is the URL of another"),
+    ] {
+        let aw = Aw::new();
+        aw.config(line);
+        assert_ne!(aw.quietly(&["server", "start"]).code, 0, "{line}");
+        let ran = aw.quietly(&["doctor"]);
+        assert_eq!(ran.code, 3, "{line}: {ran:?}");
+        let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let settings = &found["content"][0]["data"]["checks"][1];
+        assert_eq!(
+            (&settings["name"], &settings["status"]),
+            (&"settings".into(), &"failed".into())
+        );
+        let message = text(&settings["message"]);
+        assert!(message.starts_with(named) && !message.contains("s3cret"), "{line}: {message}");
+    }
 }
 
 #[test]

@@ -29,12 +29,20 @@ impl fmt::Display for Place {
 impl FromStr for Place {
     type Err = String;
 
-    /// Parses a `postgres://` URL; any other text is the path of a file.
+    /// Parses a `postgres://` URL; any text that is no URL is the path of a file.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return text.parse().map(Place::Postgres);
         }
-        Ok(Place::File(text.strip_prefix("sqlite:").unwrap_or(text).into()))
+        match text.strip_prefix("sqlite:") {
+            Some(path) => Ok(Place::File(path.into())),
+            // It may contain a password, so the error does not repeat it.
+            None if text.contains("://") => {
+                Err("it is the URL of another database: write postgres://, or the path of a file"
+                    .to_owned())
+            }
+            None => Ok(Place::File(text.into())),
+        }
     }
 }
 

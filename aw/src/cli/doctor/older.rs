@@ -18,8 +18,7 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Check> {
     let ignored = settings.ignored.iter();
     let mut checks: Vec<Check> =
         ignored.map(|ignored| Check::warning(NAME, &ignored.what, &ignored.instead)).collect();
-    // The check of the server reports a start that cannot be read. Bad settings are reported when the
-    // server starts.
+    // The checks of the server and of the settings report what cannot be read.
     let (Ok(last), Ok(environment)) = (settings.home.last_start(), environment(&["HOME"])) else {
         return checks;
     };
