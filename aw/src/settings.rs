@@ -257,11 +257,11 @@ impl ServerSettings {
         let mut public: Vec<PublicUrl> = public
             .iter()
             .filter(|url| !url.is_empty())
-            .map(|url| parsed("public URL", url))
+            .map(|url| public_url("public URL", url))
             .collect::<Result<_, _>>()?;
         if !listen.ip().is_loopback() && !listen.ip().is_unspecified() {
             // Its own address is also a name of it. DNS cannot point another name at an IP address.
-            public.push(parsed("listen address", &format!("http://{listen}"))?);
+            public.push(public_url("listen address", &format!("http://{listen}"))?);
         }
         // An empty token would accept every request without one.
         let in_file = config.auth_token.filter(|token| !token.trim().is_empty());
@@ -301,6 +301,20 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<
         name: name.to_owned(),
         why: format!("{text:?}: {error}"),
     })
+}
+
+/// The name of a setting where it was set: a variable, or the line of `config.toml` that has its name
+/// in small letters, without the prefix.
+fn source(variable: &str, is_in_environment: bool) -> String {
+    match variable.split_once('_') {
+        Some((_, key)) if !is_in_environment => format!("{} in config.toml", key.to_lowercase()),
+        _ => variable.to_owned(),
+    }
+}
+
+/// Parses a URL. Its error repeats it.
+fn public_url(name: &str, text: &str) -> Result<PublicUrl, BadSetting> {
+    text.parse().map_err(|why| BadSetting::Value { name: name.to_owned(), why })
 }
 
 /// Parses the address of a server. A name other than `localhost` would have to be looked up, and could mean several.
@@ -375,10 +389,11 @@ impl ClientSettings {
         let home = home(environment)?;
         let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-        let server_url = set("DEBATE_SERVER_URL").or(config.server_url);
+        let server_url = set("DEBATE_SERVER_URL");
+        let url_name = source("DEBATE_SERVER_URL", server_url.is_some());
+        let server_url = server_url.or(config.server_url);
         if let Some(url) = &server_url {
-            parsed::<PublicUrl>("DEBATE_SERVER_URL", url)?;
-            plain_url(url)?;
+            plain_url(&url_name, url)?;
         }
         let token = set("DEBATE_AUTH_TOKEN").map(|token| ("DEBATE_AUTH_TOKEN", token));
         let token = token.or_else(|| Some(("AW_AUTH_TOKEN", set("AW_AUTH_TOKEN")?)));
@@ -428,11 +443,11 @@ impl ClientSettings {
     }
 }
 
-/// Refuses a URL with a query, a fragment or a password: requests would ignore it or logs would show it.
-fn plain_url(url: &str) -> Result<(), BadSetting> {
-    let refuse = |why: &str| {
-        Err(BadSetting::Value { name: "DEBATE_SERVER_URL".to_owned(), why: why.to_owned() })
-    };
+/// Refuses what is no URL, and a URL with a query, a fragment or a password: requests would ignore it or
+/// logs would show it.
+fn plain_url(name: &str, url: &str) -> Result<(), BadSetting> {
+    public_url(name, url)?;
+    let refuse = |why: &str| Err(BadSetting::Value { name: name.to_owned(), why: why.to_owned() });
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.contains('@') {
@@ -459,14 +474,14 @@ fn time(
     given: Option<String>,
     in_file: Option<f64>,
 ) -> Result<Option<Duration>, BadSetting> {
+    let name = source(name, given.is_some());
     let number = match given {
-        Some(text) => Some(parsed::<f64>(name, &text)?),
+        Some(text) => Some(parsed::<f64>(&name, &text)?),
         None => in_file,
     };
     match number {
         Some(number) if !(0.0..1e9).contains(&number) => {
-            let why = "must be a number that is not negative".to_owned();
-            Err(BadSetting::Value { name: name.to_owned(), why })
+            Err(BadSetting::Value { name, why: "it must be a number, 0 or more".to_owned() })
         }
         number => Ok(number.map(Duration::from_secs_f64)),
     }

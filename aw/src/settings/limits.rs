@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use super::{BadSetting, Config, Environment, parsed};
+use super::{BadSetting, Config, Environment, parsed, source};
 
 /// Limits of a server.
 #[derive(Debug, Clone)]
@@ -173,6 +173,6 @@ fn rate(
     if rate == 0.0 || (0.001..=1e6).contains(&rate) {
         return Ok(rate);
     }
-    let why = "must be how many a second, from 0.001 to 1000000, or 0 for no limit".to_owned();
-    Err(BadSetting::Value { name: name.to_owned(), why })
+    let why = "it must be a number a second, from 0.001 to 1000000, or 0 for no limit".to_owned();
+    Err(BadSetting::Value { name: source(name, set(name).is_some()), why })
 }

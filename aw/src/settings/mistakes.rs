@@ -19,15 +19,15 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("max_sockets_per_token", "max_sockets_per_token = 200"),
     ("max_connections", "max_connections = 30000"),
     ("max_long_answers", "max_long_answers = 67108864"),
-    ("token_rate", "token_rate = 100.0"),
+    ("token_rate", "token_rate = 100"),
     ("token_burst", "token_burst = 500"),
-    ("address_rate", "address_rate = 200.0"),
+    ("address_rate", "address_rate = 200"),
     ("address_burst", "address_burst = 1000"),
-    ("wrong_token_rate", "wrong_token_rate = 5.0"),
+    ("wrong_token_rate", "wrong_token_rate = 5"),
     ("wrong_token_burst", "wrong_token_burst = 50"),
     ("server_url", "server_url = \"https://debates.example.org\""),
-    ("wait_deadline", "wait_deadline = 110.0"),
-    ("patience", "patience = 30.0"),
+    ("wait_deadline", "wait_deadline = 110"),
+    ("patience", "patience = 30"),
     ("author", "author = \"Ann\""),
     ("autostart", "autostart = false"),
     ("format", "format = \"json\""),
@@ -42,6 +42,9 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 /// How similar a setting's name must be to be suggested.
 const ALIKE: f32 = 0.6;
+
+/// How a message about a wrong value begins.
+const WRONG: [&str; 3] = ["invalid type", "invalid value", "unknown variant"];
 
 /// Reads the file. An error names the line and what to write there. It does not repeat a value,
 /// which may be a token or a password.
@@ -72,8 +75,8 @@ fn explained(message: &str, name: &str) -> String {
         };
     }
     let problem = match message {
-        // The message contains a value of the wrong type.
-        _ if message.starts_with("invalid type") || message.starts_with("invalid value") => {
+        // The message contains the wrong value.
+        _ if WRONG.iter().any(|start| message.starts_with(start)) => {
             match message.rsplit_once("expected ") {
                 Some((_, expected)) => format!("it must be {}", in_words(expected)),
                 None => "it has a wrong type".to_owned(),
@@ -91,6 +94,7 @@ fn in_words(expected: &str) -> String {
     match expected {
         "u32" | "u64" | "usize" | "f64" | "i64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
+        "a sequence" => "a list, such as [\"one\", \"two\"]".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -136,6 +140,7 @@ mod tests {
                 "it must be true or false: write, for instance, autostart = false",
             ),
             ("listen = localhost:3456", "write, for instance, listen = \"127.0.0.1:3456\""),
+            ("[agents.mine]\ncommand = \"run\"", "(command): it must be a list, such as [\"one\""),
             ("qqqqqq = 1", "there is no setting qqqqqq: the settings are listen, database"),
             (
                 "[run]\nopponnt = \"codex\"",
@@ -143,7 +148,7 @@ mod tests {
             ),
             (
                 "format = \"html\"",
-                "expected `json` or `markdown`: write, for instance, format = \"json\"",
+                "it must be `json` or `markdown`: write, for instance, format = \"json\"",
             ),
         ] {
             let why = read(text).unwrap_err();

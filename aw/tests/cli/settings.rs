@@ -86,6 +86,24 @@ fn a_token_or_a_url_that_no_request_can_carry_is_refused_by_name() {
 }
 
 #[test]
+fn a_setting_that_cannot_be_used_is_named_where_it_was_set() {
+    let list = ["debate", "list"];
+    for (line, named) in [
+        ("wait_deadline = -5", "wait_deadline in config.toml: it must be a number, 0 or more"),
+        ("patience = -1", "patience in config.toml: it must be a number, 0 or more"),
+        ("server_url = 'x.org'", "server_url in config.toml: \"x.org\" is not a URL such as"),
+    ] {
+        let aw = Aw::new();
+        aw.config(line);
+        let message = text(&aw.quietly(&list).refused(4, "INVALID_INPUT")["error"]["message"]);
+        assert!(message.starts_with(named), "{message}");
+    }
+    let aw = Aw::new().set("DEBATE_SERVER_URL", "x.org");
+    let message = text(&aw.quietly(&list).refused(4, "INVALID_INPUT")["error"]["message"]);
+    assert!(message.starts_with("DEBATE_SERVER_URL: \"x.org\" is not a URL such as"), "{message}");
+}
+
+#[test]
 fn a_checkout_sets_nothing() {
     let aw = Aw::new();
     let elsewhere = "http://127.0.0.1:1";
