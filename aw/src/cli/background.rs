@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::connect::server_on_port;
+use super::connect::{server_on_port, unusable};
 use super::human;
 use super::output::{CliError, is_person_at};
 use super::role;
@@ -130,9 +130,7 @@ fn another(now: &str, last: &Started) -> CliError {
 /// Starts a server unless one runs. Of several concurrent commands, one starts it.
 pub(super) fn start(settings: &ClientSettings, how: &StartOptions) -> Result<Running, CliError> {
     let home = &settings.home;
-    let failed = |error: io::Error| {
-        CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
-    };
+    let failed = |error: io::Error| unusable(home, &error);
     let _turn = home.lock_start().map_err(failed)?;
     if let Some(running) = alive(settings)? {
         return Ok(running);
@@ -203,7 +201,7 @@ pub(super) fn replace_older(
     {
         // Another command may be replacing it at this moment.
         let turn = settings.home.lock_start();
-        let _turn = turn.map_err(|error| CliError::connection(error.to_string()))?;
+        let _turn = turn.map_err(|error| unusable(&settings.home, &error))?;
         match running(settings)? {
             Some(now) if !is_older(&now.version) || !is_idle(&now) => return Ok(now),
             Some(_) => drop(stop(&settings.home)?),
@@ -276,9 +274,7 @@ pub(super) struct Stopped {
 
 /// Stops the server of this folder. Returns when its lock is free or another server holds it.
 pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
-    let failed = |error: io::Error| {
-        CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
-    };
+    let failed = |error: io::Error| unusable(home, &error);
     let Some(was) = lock_holder(home).map_err(failed)?? else { return Ok(None) };
     let pid = was.pid;
     let signalled =

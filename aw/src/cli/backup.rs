@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::background;
+use super::connect::unusable;
 use super::debate::Shape;
 use super::human;
 use super::next_command::quoted;
@@ -91,10 +92,7 @@ impl Restore {
                 "Restore a copy made by pg_dump into an empty database with pg_restore, and name that in AW_DATABASE_URL",
             )
         })?;
-        let failed = |error: std::io::Error| {
-            CliError::connection(format!("{}: {error}", settings.home.path().display()))
-                .suggest("aw doctor")
-        };
+        let failed = |error: std::io::Error| unusable(&settings.home, &error);
         // Commands that find no server wait for this, and then start one on the restored record.
         let _turn = settings.home.lock_start().map_err(failed)?;
         if let Some(running) = background::alive(settings)? {

@@ -158,9 +158,7 @@ fn locate(
     }
     let url = background::start(settings, &StartOptions::of_last_start(settings)?)?.url;
     if is_person_at(&io::stderr()) {
-        human::note(&format!(
-            "Started a server in the background, at {url}. To stop it: aw server stop"
-        ));
+        human::note(&format!("Started a server in the background, at {url}. To stop it: aw server stop"));
     }
     Ok(ours(url))
 }
@@ -188,6 +186,11 @@ fn answering(home: &DataDir) -> Result<Option<Running>, CliError> {
     }
     Err(CliError::connection("a server has the lock of this folder, but does not take connections")
         .suggest("aw server restart"))
+}
+
+/// The error of a data folder that cannot be read or written.
+pub(super) fn unusable(home: &DataDir, error: &io::Error) -> CliError {
+    CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
 }
 
 /// The program on a port, by its own words. They prove nothing.
@@ -219,7 +222,7 @@ pub(super) fn server_on_port(settings: &ClientSettings) -> Result<Option<String>
         return Ok(None);
     }
     let url = format!("http://{address}");
-    let own = settings.home.id().map_err(|error| CliError::connection(error.to_string()))?;
+    let own = settings.home.id().map_err(|error| unusable(&settings.home, &error))?;
     let listener = Listener::at(&url);
     if let Ok(Some(running)) = settings.home.running() {
         return Ok(Some(running.url));

@@ -82,8 +82,14 @@ impl Serve {
 }
 
 pub(super) fn fail(code: u8, error: &anyhow::Error) -> ExitCode {
+    // An error may repeat its cause.
+    let text = error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+        cause if text.contains(&cause) => text,
+        cause if text.is_empty() => cause,
+        cause => format!("{text}: {cause}"),
+    });
     // Without stderr there is no reader left.
-    let _ = writeln!(io::stderr(), "error: {error:#}");
+    let _ = writeln!(io::stderr(), "error: {text}");
     code.into()
 }
 

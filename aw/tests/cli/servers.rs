@@ -180,6 +180,27 @@ fn the_doctor_finds_each_setting_that_keeps_the_server_from_starting() {
 }
 
 #[test]
+fn a_failed_start_says_each_cause_once() {
+    let aw = Aw::new().set("AW_DATABASE_URL", "/proc/self/no/debate.db");
+    let failed = aw.quietly(&["server", "start"]).refused(3, "CONNECTION_ERROR");
+    let message = text(&failed["error"]["message"]);
+    assert_eq!(message.matches("(os error").count(), 1, "{message}");
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_named() {
+    let (_listener, aw) = {
+        let listener = free_listener();
+        let taken = listener.local_addr().unwrap().to_string();
+        (listener, Aw::new().set("AW_LISTEN", &taken).set("AWEAVE_HOME", "/proc/self/home"))
+    };
+    let failed = aw.quietly(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    let message = text(&failed["error"]["message"]);
+    assert!(message.starts_with("/proc/self/home: "), "{message}");
+    assert_eq!(failed["error"]["suggestion"], "aw doctor");
+}
+
+#[test]
 fn the_doctor_tries_to_write_and_leaves_nothing_behind() {
     // The kernel lets nobody create a file here.
     for home in ["/proc/self", "/proc/self/not/there"] {
