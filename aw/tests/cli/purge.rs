@@ -50,8 +50,10 @@ fn without_a_person_it_says_what_is_lost_and_wants_yes() {
     let data = &purged["content"][0]["data"];
     assert_eq!((&data["scrubbed"], &data["run_removed"]), (&true.into(), &true.into()), "{data}");
     assert!(!has_secret(&aw.home()));
-    let verified = aw.quietly(&["debate", "verify", &debate]).data();
-    assert_eq!(verified["tombstone"], data["tombstone"]);
+    let verified = aw.quietly(&["debate", "verify", &debate]);
+    assert_eq!(verified.data()["tombstone"], data["tombstone"]);
+    let message = text(&verified.ok()["metadata"]["message"]);
+    assert!(message.contains("were purged"), "no text is left to be as it was: {message}");
     aw.quietly(&["debate", "verify"]).ok();
     aw.quietly(&["debate", "export", &debate]).refused(2, "DEBATE_NOT_FOUND");
     aw.quietly(&["debate", "get-context", "zweckentfremdungsverbot"])
@@ -85,8 +87,11 @@ fn an_open_debate_stays_until_it_is_hidden() {
             "Close it with a ruling, or hide it first: aw debate delete --debate-id {debate} --confirm"
         )
     );
+    let unasked = aw.typing(80, &format!("aw debate purge {debate}"), "y\n").stdout;
+    assert!(!unasked.contains("Remove it?") && unasked.contains("is still open"), "{unasked}");
     aw.quietly(&["debate", "delete", "--debate-id", &debate, "--confirm"]).ok();
-    aw.quietly(&purge).ok();
+    let purged = text(&aw.quietly(&purge).ok()["metadata"]["message"]);
+    assert!(purged.contains("the texts of 1 argument are gone"), "{purged}");
     assert!(!has_secret(&aw.home()));
     aw.quietly(&["debate", "purge", &new_id(), "--yes"]).refused(2, "DEBATE_NOT_FOUND");
 }

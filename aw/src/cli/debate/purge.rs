@@ -1,5 +1,6 @@
 //! `aw debate purge`: removes the texts of a debate for good.
 
+use aw_core::State;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -12,7 +13,8 @@ use super::super::refs::DebateArg;
 use super::super::session::Session;
 use super::Shape;
 use crate::api::client;
-use crate::api::types::PurgePreview;
+use crate::api::error::Code;
+use crate::api::types::{PurgePreview, Word};
 use crate::run;
 
 #[derive(Debug, clap::Args)]
@@ -46,6 +48,12 @@ impl Purge {
         let named = |problem: CliError| problem.with("debate_id", id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
         let preview = session.call(&client::preview_purge(&id)).map_err(named)?.data;
+        if preview.deleted_at.is_none() && preview.debate_state != Word::Known(State::Closed) {
+            let open = format!("debate {id} is still open, so it is not purged");
+            return Err(named(CliError::new(Code::ActionNotAllowed, open).suggest(format!(
+                "Close it with a ruling, or hide it first: aw debate delete --debate-id {id} --confirm"
+            ))));
+        }
         if !self.yes {
             let lost = self.lost(&preview);
             match confirm::agrees(&format!("{lost}\nRemove it?"), false) {
@@ -66,10 +74,9 @@ impl Purge {
         }
         let purged = session.call(&client::purge_debate(&id, self.documents)).map_err(named)?;
         let run_removed = run::forget(&session.settings.home.path().join("runs"), &id);
-        let arguments = purged.data.tombstone.arguments;
         let message = format!(
-            "Debate purged: the texts of its {arguments} arguments are gone. A tombstone with the hash \
-             of the last one stays"
+            "Debate purged: the texts of {} are gone. A tombstone with the hash of the last one stays",
+            counted(purged.data.tombstone.arguments)
         );
         let mut hint = "backups, exports and copies made before still have the texts".to_owned();
         if !purged.data.scrubbed {
@@ -95,9 +102,15 @@ impl Purge {
     fn lost(&self, preview: &PurgePreview) -> String {
         let PurgePreview { title, arguments, bytes, documents, only_here, .. } = preview;
         let own = only_here.len();
+        let arguments = counted(*arguments);
         let documents = match (documents, own, self.documents) {
             (0, ..) => String::new(),
+            (_, 1, true) => ", and the document that no other debate cites".to_owned(),
             (_, _, true) => format!(", and {own} documents that no other debate cites"),
+            (1, 0, false) => "; the document that it cites stays".to_owned(),
+            (1, _, false) => {
+                "; the document that it cites stays (--documents removes it)".to_owned()
+            }
             (all, _, false) => {
                 format!(
                     "; the {all} documents that it cites stay (--documents removes {own} of them)"
@@ -105,8 +118,15 @@ impl Purge {
             }
         };
         format!(
-            "This removes for good the title {title:?}, {arguments} arguments ({bytes} bytes of text), \
+            "This removes for good the title {title:?}, {arguments} ({bytes} bytes of text), \
              and all points and rules of the debate{documents}. Nothing brings them back."
         )
+    }
+}
+
+fn counted(arguments: u64) -> String {
+    match arguments {
+        1 => "1 argument".to_owned(),
+        many => format!("{many} arguments"),
     }
 }

@@ -43,6 +43,10 @@ impl Verify {
 
 fn one(session: &Session, debate: &str) -> Result<Answer, CliError> {
     let verified = session.call(&verify_debate(debate))?;
+    if verified.data.tombstone.is_some() {
+        let message = "The texts of the debate were purged, and its tombstone is as it was written";
+        return Ok(Answer::new(verified, human::fields).message(message));
+    }
     let answer = Answer::new(verified, human::fields).message("The debate is as it was written");
     Ok(answer.with(
         "hint",
