@@ -330,3 +330,16 @@ fn a_list_is_walked_by_its_next_command() {
         assert_eq!(seen.len(), 3, "{rows}");
     }
 }
+
+#[test]
+fn a_flag_that_the_advised_line_has_already_may_be_added_again() {
+    let aw = Aw::new();
+    let (debate, motion) = aw.opens("T", "c", &[]);
+    let claim = format!("debate submit --debate-id {debate} --role opponent --target-id {motion}");
+    let flags = "--content No. --wait --deadline 100 --wait --deadline 0";
+    let waited = aw.sh(&format!("aw {claim} {flags}"));
+    let line = waited.next();
+    assert!(line.ends_with(" --attempt 2 --deadline 0"), "the last one counts: {line}");
+    let again = aw.sh(&format!("{line} --attempt 3 --deadline 0")).next();
+    assert!(again.ends_with(" --attempt 4 --deadline 0"), "{again}");
+}

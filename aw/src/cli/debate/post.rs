@@ -35,10 +35,11 @@ pub(super) struct Signature {
     #[arg(long, value_name = "LABEL")]
     pub(super) author: Option<String>,
     /// Then wait as aw debate wait does, and print the answer of that wait
-    #[arg(long)]
+    // An agent adds this and the next flag to lines that have them already.
+    #[arg(long, overrides_with = "wait")]
     wait: bool,
     /// The --deadline of the wait that follows
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", overrides_with = "deadline")]
     deadline: Option<Deadline>,
     #[command(flatten)]
     detail: Detail,

@@ -38,7 +38,7 @@ pub(in crate::cli) struct GetContext {
     #[arg(long)]
     role: Option<String>,
     /// The --deadline of the command that is advised next
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", overrides_with = "deadline")]
     deadline: Option<Deadline>,
     #[command(flatten)]
     detail: Detail,

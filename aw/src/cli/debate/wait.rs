@@ -63,11 +63,11 @@ pub(in crate::cli) struct Wait {
     #[arg(long, value_name = "ARGUMENT")]
     argument_id: Option<String>,
     /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", overrides_with = "deadline")]
     deadline: Option<Deadline>,
     /// The number of this wait in a row, so that no two lines are equal: agent hosts stop an agent that
     /// repeats a line
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, overrides_with = "attempt")]
     attempt: u64,
     #[command(flatten)]
     detail: Detail,
