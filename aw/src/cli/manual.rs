@@ -32,7 +32,8 @@ impl Completions {
         // These parts are otherwise built only when their command is typed.
         command.build();
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut offering(command), "aw", &mut script);
+        let mut offered = offering(without_hidden(&command));
+        clap_complete::generate(self.shell, &mut offered, "aw", &mut script);
         let script = String::from_utf8_lossy(&script);
         let script = match self.shell {
             Shell::Bash => format!("{script}{BASH}"),
@@ -116,6 +117,17 @@ _aw_debates() { _aw_offer debates }
 _aw_documents() { _aw_offer documents }
 "#;
 
+/// The program without the commands that only programs run.
+fn without_hidden(command: &clap::Command) -> clap::Command {
+    clap::Command::new(command.get_name().to_owned())
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .version(command.get_version().unwrap_or_default().to_owned())
+        .args(command.get_arguments())
+        .subcommands(command.get_subcommands().filter(|sub| !sub.is_hide_set()))
+}
+
 /// The command with the words that a shell offers for its arguments. The server accepts more words
 /// than these.
 fn offering(command: clap::Command) -> clap::Command {
@@ -124,6 +136,9 @@ fn offering(command: clap::Command) -> clap::Command {
         "state" => State::ALL.iter().map(|state| state.as_str()).collect(),
         "debate_type" => BuiltIn::ALL.map(BuiltIn::name).to_vec(),
         "resolution_policy" => vec!["auto", "arbitrator"],
+        "outcome" => vec!["agreed", "ruled", "left_open", "completed", "open"],
+        "proposer" | "opponent" => vec!["claude", "codex", "gemini", "opencode"],
+        "arbitrator" => vec!["me", "none", "claude", "codex", "gemini", "opencode"],
         "blocking" => vec!["critical", "major"],
         "lang" => Language::ALL.map(Language::as_str).to_vec(),
         "host" => Host::ALL.map(Host::as_str).into_iter().chain(["all"]).collect(),

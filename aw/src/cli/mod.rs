@@ -130,9 +130,7 @@ enum Command {
     #[command(after_help = "Example:\n  aw demo")]
     Demo(demo::Demo),
     /// Print completions for a shell
-    #[command(
-        after_help = "Example:\n  aw completions bash > ~/.local/share/bash-completion/completions/aw"
-    )]
+    #[command(after_help = "Example:\n  aw completions bash >> ~/.bash_completion")]
     Completions(manual::Completions),
     /// Print the manual page, or write all of them into a folder
     #[command(after_help = "Example:\n  aw man --output ~/.local/share/man/man1")]

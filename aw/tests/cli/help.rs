@@ -174,6 +174,13 @@ fn a_shell_offers_words_and_debates_with_their_names() {
     assert_eq!(offered(&["aw", "debate", "wait", "--role", "o"]), "opponent\n");
     assert!(offered(&["aw", "debate", "list", "--state", ""]).contains("AWAITING_OPPONENT\n"));
     assert!(offered(&["aw", "debate", "create", "--type", ""]).contains("general_debate\n"));
+    assert_eq!(offered(&["aw", "debate", "list", "--outcome", "a"]), "agreed\n");
+    // A person runs these.
+    let commands = offered(&["aw", ""]);
+    assert!(commands.contains("debate\n") && commands.contains("--help\n"), "{commands}");
+    for hidden in ["wake", "complete", "lead-group"] {
+        assert!(!commands.lines().any(|offered| offered == hidden), "{commands}");
+    }
     // Nothing runs yet, and a key starts nothing.
     assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", ""]), "\n");
     assert!(!aw.home().exists());
