@@ -108,6 +108,11 @@ impl FileQuotes {
         let without_source = QuoteBlock { source: None, ..block.clone() };
         let quotes = library.check(block).unwrap_or_default();
         let nearest = library.check(&without_source).unwrap_or_default();
+        let is_mixed = quotes.iter().any(|quote| matches!(quote.evidence, Evidence::Found { .. }));
+        let apart = match is_mixed {
+            true => " An empty line ends a quote from elsewhere.",
+            false => "",
+        };
         for (quote, nearest) in quotes.into_iter().zip(nearest) {
             match quote.evidence {
                 Evidence::Found { lines, .. } => self.found.push(LookedUp {
@@ -127,7 +132,7 @@ impl FileQuotes {
                         line: quote.line,
                         code: FlawCode::QuoteMissing.as_str().to_owned(),
                         message: format!(
-                            "{path} has no such text.{near} Quote exactly; if it is no quote, leave out the >"
+                            "{path} has no such text.{near}{apart} Quote exactly; if it is no quote, leave out the >"
                         ),
                         allowed: Vec::new(),
                         quote: Some(quote.text),
@@ -266,5 +271,18 @@ mod tests {
             assert_eq!((checked.flaws[0].line, &*checked.flaws[0].code), (2, "quote_missing"));
             assert!(checked.flaws[0].message.contains("Nearest, line 2"), "{checked:?}");
         }
+        // A source stands below the lines that it is for.
+        let code = "pub fn refund(entry: Entry)";
+        let checked = look_up_all(
+            folder.path(),
+            &quoting("src/a.rs", &format!("Of the plan, not of a file.\n> {code}")),
+        );
+        assert_eq!((checked.found.len(), checked.flaws.len()), (1, 1), "{checked:?}");
+        assert!(checked.flaws[0].message.contains("An empty line ends a quote"), "{checked:?}");
+        let checked = look_up_all(
+            folder.path(),
+            &quoting("src/a.rs", &format!("Of the plan, not of a file.\n\n> {code}")),
+        );
+        assert_eq!((checked.found.len(), checked.flaws.len()), (1, 0), "{checked:?}");
     }
 }
