@@ -13,7 +13,7 @@ pub(super) fn agrees(question: &str, usual: bool) -> Option<bool> {
     }
     let keys = if usual { "Y/n" } else { "y/N" };
     // Without stderr nobody reads the question.
-    write!(io::stderr(), "{} [{keys}] ", human::shown(question)).ok()?;
+    write!(io::stderr(), "{} [{keys}] ", human::on_stderr(question)).ok()?;
     let mut answer = String::new();
     match io::stdin().lock().read_line(&mut answer) {
         // The end of the input is no answer.

@@ -158,7 +158,7 @@ fn locate(
     }
     let url = background::start(settings, &StartOptions::of_last_start(settings)?)?.url;
     if is_person_at(&io::stderr()) {
-        human::note(&format!("Started a server in the background, at {url}. To stop it: aw server stop"));
+        human::note(&format!("Started a server at {url}. To stop it: aw server stop"));
     }
     Ok(ours(url))
 }

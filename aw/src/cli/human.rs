@@ -160,7 +160,12 @@ fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
 /// Writes a note for people on stderr.
 pub(super) fn note(text: &str) {
     // Without stderr there is no reader left.
-    let _ = writeln!(io::stderr(), "{}", shown(text));
+    let _ = writeln!(io::stderr(), "{}", on_stderr(text));
+}
+
+/// Our own words as stderr shows them, wrapped at a terminal.
+pub(super) fn on_stderr(text: &str) -> String {
+    Paper::of_stderr().fitted(&shown(text)).trim_end().to_owned()
 }
 
 /// Whether a terminal acts on this character, shows others in another order because of it, or hides it.

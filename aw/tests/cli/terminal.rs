@@ -213,7 +213,9 @@ fn every_page_fits_the_terminal() {
 fn the_first_command_says_that_it_started_a_server_and_how_to_stop_it() {
     let aw = Aw::new();
     let said = "To stop it: aw server stop";
-    assert!(aw.terminal(80, "aw debate list").stdout.contains(said));
+    let first = aw.terminal(80, "aw debate list").stdout;
+    assert!(first.contains(said), "{first}");
+    assert!(first.lines().all(|line| line.chars().count() <= 80), "it fits: {first}");
     assert!(!aw.terminal(80, "aw debate list").stdout.contains(said), "only the first");
     aw.quietly(&["server", "stop"]).ok();
     let agents = aw.terminal(80, "CLAUDECODE=1 aw debate list").stdout;

@@ -70,7 +70,11 @@ impl Doctor {
         }
         let (bad, odd) = count(&checks);
         let message = match (chosen.is_empty(), bad, odd) {
-            (true, ..) => "None of the known agent programs is on this machine".to_owned(),
+            (true, ..) => {
+                "None of the known agent programs is on this machine. Any other agent with a shell can \
+                 run aw agent show ROLE"
+                    .to_owned()
+            }
             (_, 0, 0) => "Everything is as it should be".to_owned(),
             (_, bad, odd) => format!("{bad} failed, warnings: {odd}"),
         };

@@ -170,7 +170,7 @@ const ALLOWED: &str = "Agents may run the commands of their roles without asking
 
 /// Shows a person what an installation would write, and asks once.
 fn is_agreed(plan: &Plan, names: &str, is_allowing: bool) -> bool {
-    let mut question = format!("The kit for {names}:\n");
+    let mut question = format!("aw would write the kit for {names}:\n");
     for change in plan.changes.iter().filter(|change| change.writes()) {
         question += &format!("  {:9} {}\n", change.fate.as_str(), change.path.display());
     }
