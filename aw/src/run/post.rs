@@ -662,7 +662,7 @@ fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
     Ok((asked, rest.trim()))
 }
 
-/// What a line names as the move, in lower case. Agents write the line in bold, as code or as a heading.
+/// The move that a line names, in lower case. Agents write the line in bold, as code or as a heading.
 fn move_line(line: &str) -> Option<String> {
     let mark = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '#');
     let (name, asked) = line.split_once(':')?;

@@ -1,5 +1,7 @@
 //! The arguments that the runner writes without a model: MOTION, APPEAL and RESOLUTION.
 
+use std::fmt::Write as _;
+
 use aw_core::Role;
 
 use super::prompt::cut;
@@ -39,21 +41,26 @@ pub(super) fn resolution(document: &str, version: u64, points: &[QuotedPoint]) -
     text
 }
 
-/// The APPEAL: names each point, asks for a decision, and quotes both sides' newest words.
+/// The APPEAL: names each point, quotes both sides' newest words, and asks for a decision.
 pub(super) fn appeal(why: &str, points: &[QuotedPoint]) -> String {
-    let each = if points.len() == 1 { "" } else { "for each point: " };
+    let end = match points.len() {
+        1 => "\nDecide: uphold, dismiss, defer, or another way.",
+        _ => "\nDecide each point: uphold, dismiss, defer, or another way.",
+    };
+    let most = LONGEST - end.len();
     let mut text = "## Dispute\n\n".to_owned();
-    let ask = format!("{}; {each}uphold, dismiss, defer, or another way?\n", harmless(why));
     for QuotedPoint { point, .. } in points {
         let line = format!("{} ({}): {}\n\n", point.id.0, point.severity, harmless(&point.title));
-        if text.len() + line.len() > LONGEST / 2 {
+        if text.len() + line.len() > most / 2 {
             break;
         }
         text.push_str(&line);
     }
-    text.push_str(&ask);
+    if !why.is_empty() {
+        let _ = writeln!(text, "{}.", harmless(why));
+    }
     // Every point gets the same share, so that no long text hides the others.
-    let share = LONGEST.saturating_sub(text.len()) / points.len().max(1) / 2;
+    let share = most.saturating_sub(text.len()) / points.len().max(1) / 2;
     for QuotedPoint { point, turns, .. } in points {
         let mut section = match points.len() {
             1 => String::new(),
@@ -64,11 +71,12 @@ pub(super) fn appeal(why: &str, points: &[QuotedPoint]) -> String {
             let newest = turns.iter().flatten().rev().find(|turn| turn.role.known() == Some(role));
             section.push_str(&newest.map(|turn| side(role, turn, share)).unwrap_or_default());
         }
-        if text.len() + section.len() > LONGEST {
+        if text.len() + section.len() > most {
             break;
         }
         text.push_str(&section);
     }
+    text.push_str(end);
     text
 }
 
@@ -123,7 +131,8 @@ mod tests {
         for count in [1, 2, 12, 60, 200] {
             let text = appeal("they were held", &points(count, &"A long reason. ".repeat(50)));
             assert!(text.len() <= LONGEST, "{count}: {} bytes", text.len());
-            assert!(text.contains("P1 (major): Rows Rows") && text.contains("another way?"));
+            assert!(text.contains("P1 (major): Rows Rows"));
+            assert!(text.ends_with("uphold, dismiss, defer, or another way."));
         }
     }
 

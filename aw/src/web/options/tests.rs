@@ -358,13 +358,15 @@ fn sections_that_are_not_the_whole_appeal_are_no_sections() {
 fn the_appeal_of_a_run_asks_about_its_point() {
     let side = |role, words| format!("\nThe {role}, in argument 6:\n\n> {words}\n");
     let sides = side("opponent", "### P2 [open]\n> Why?") + &side("proposer", "### P2 [rejected]");
-    let asks = "P2 was answered and held 2 times; uphold, dismiss, defer, or another way?\n";
-    let one = format!("## Dispute\n\nP2 (major): Refunds need the old rows\n\n{asks}{sides}");
+    let why = "P2 was answered and held 2 times.\n";
+    let asks = "Decide: uphold, dismiss, defer, or another way.";
+    let one =
+        format!("## Dispute\n\nP2 (major): Refunds need the old rows\n\n{why}{sides}\n{asks}");
     assert_eq!(question(&one), "P2 (major): Refunds need the old rows");
     let found = sections(&one);
-    assert!(found.context.unwrap().ends_with("another way?"), "{found:?}");
+    assert!(found.context.unwrap().ends_with("held 2 times."), "{found:?}");
     assert_eq!(found.opponent, Some("> ### P2 [open]\n> Why?"));
-    assert_eq!(found.proposer, Some("> ### P2 [rejected]"));
-    let two = format!("## Dispute\n\nP2\n\nP3\n\n{asks}\n## P2\n{sides}\n## P3\n{sides}");
+    assert_eq!(found.proposer, Some(format!("> ### P2 [rejected]\n\n{asks}").as_str()));
+    let two = format!("## Dispute\n\nP2\n\nP3\n\n{why}\n## P2\n{sides}\n## P3\n{sides}\n{asks}");
     assert_eq!(sections(&two), Sections::default());
 }
