@@ -50,14 +50,16 @@ use std::sync::{Arc, LazyLock};
 use aw_record::Engine;
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::handler::Handler;
 use axum::http::request::Parts;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 use tower::Service;
-use utoipa::OpenApi;
+use utoipa::openapi::HttpMethod;
+use utoipa::{OpenApi, Path as _};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
+use utoipa_axum::{PathItemExt as _, paste, routes};
 
 use csrf::CsrfKey;
 pub use pages::Pages;
@@ -159,12 +161,9 @@ pub fn router(setup: Setup) -> Router {
         home_id,
         stopping,
     }));
-    let (router, _) = api().split_for_parts();
-    let in_process = router
-        .clone()
-        .layer(from_fn_with_state(app.clone(), handle_in_process))
-        .with_state(app.clone());
-    router
+    let in_process =
+        api().layer(from_fn_with_state(app.clone(), handle_in_process)).with_state(app.clone());
+    api()
         .route("/openapi.json", get(description))
         .route("/mcp", mcp::route(in_process, &app, tool_defaults))
         .merge(pages.routes)
@@ -173,50 +172,92 @@ pub fn router(setup: Setup) -> Router {
         .with_state(app)
 }
 
-/// The routes of the API, with their OpenAPI description.
-fn api() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Description::openapi())
-        .routes(routes!(health::health))
-        .routes(routes!(health::metrics))
-        .routes(routes!(debates::list, moves::create))
-        .routes(routes!(debates::context, debates::delete))
-        .routes(routes!(debates::type_of))
-        .routes(routes!(debates::archive))
-        .routes(routes!(purge::preview, purge::purge))
-        .routes(routes!(moves::claim))
-        .routes(routes!(moves::appeal))
-        .routes(routes!(moves::resolution))
-        .routes(routes!(moves::ruling))
-        .routes(routes!(moves::intervention))
-        .routes(routes!(points::list))
-        .routes(routes!(points::one))
-        .routes(routes!(points::check))
-        .routes(routes!(waits::poll))
-        .routes(routes!(waits::wait))
-        .routes(routes!(waits::set_presence))
-        .routes(routes!(debates::set_seen))
-        .routes(routes!(export::export))
-        .routes(routes!(result::result))
-        .routes(routes!(projects::list))
-        .routes(routes!(resolve::resolve))
-        .routes(routes!(search::search))
-        .routes(routes!(verify::debate))
-        .routes(routes!(verify::piece))
-        .routes(routes!(documents::list, documents::create))
-        .routes(routes!(documents::read, documents::delete))
-        .routes(routes!(documents::versions, documents::add_version))
-        .routes(routes!(documents::diff))
-        .routes(routes!(live::follow))
-        .routes(routes!(seats::list, seats::create))
-        .routes(routes!(seats::revoke))
-        .routes(routes!(seats::link))
+/// Gives the handlers of the API to a macro.
+macro_rules! with_handlers {
+    ($takes_them:ident) => {
+        $takes_them!(
+            health::health,
+            health::metrics,
+            debates::list,
+            moves::create,
+            debates::context,
+            debates::delete,
+            debates::type_of,
+            debates::archive,
+            purge::preview,
+            purge::purge,
+            moves::claim,
+            moves::appeal,
+            moves::resolution,
+            moves::ruling,
+            moves::intervention,
+            points::list,
+            points::one,
+            points::check,
+            waits::poll,
+            waits::wait,
+            waits::set_presence,
+            debates::set_seen,
+            export::export,
+            result::result,
+            projects::list,
+            resolve::resolve,
+            search::search,
+            verify::debate,
+            verify::piece,
+            documents::list,
+            documents::create,
+            documents::read,
+            documents::delete,
+            documents::versions,
+            documents::add_version,
+            documents::diff,
+            live::follow,
+            seats::list,
+            seats::create,
+            seats::revoke,
+            seats::link,
+        )
+    };
+}
+
+/// The routes of the API, without their description: building that takes five megabytes.
+fn api() -> Router<App> {
+    macro_rules! routed {
+        ($($module:ident::$handler:ident,)*) => {
+            paste! {
+                Router::new()$(.route(
+                    &$module::[<__path_ $handler>]::path(),
+                    on(&$module::[<__path_ $handler>]::methods(), &$module::$handler),
+                ))*
+            }
+        };
+    }
+    with_handlers!(routed)
+}
+
+/// Answers these methods with a handler.
+fn on<H: Handler<T, App>, T: 'static>(methods: &[HttpMethod], handler: &H) -> MethodRouter<App> {
+    methods.iter().fold(MethodRouter::new(), |router, method| {
+        router.on(method.to_method_filter(), handler.clone())
+    })
+}
+
+/// The description of the API.
+fn described() -> utoipa::openapi::OpenApi {
+    macro_rules! described {
+        ($($module:ident::$handler:ident,)*) => {
+            OpenApiRouter::<App>::with_openapi(Description::openapi())
+                $(.routes(routes!($module::$handler)))*
+        };
+    }
+    with_handlers!(described).into_openapi()
 }
 
 /// The OpenAPI description, built on the first request for it.
 async fn description() -> impl IntoResponse {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let (_, description) = api().split_for_parts();
-        openapi_links::add_links(description).to_json().expect("the description is plain data")
+        openapi_links::add_links(described()).to_json().expect("the description is plain data")
     });
     ([("content-type", "application/json")], TEXT.as_str())
 }
