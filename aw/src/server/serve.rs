@@ -4,24 +4,29 @@
 //! that stops accepts no more connections, answers held waits, and finishes responses, all within
 //! [`STOP_PATIENCE`].
 
-use std::future::poll_fn;
+use std::convert::Infallible;
+use std::future::{Ready, poll_fn, ready};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::Request;
+use axum::response::Response;
+use axum::routing::future::RouteFuture;
+use futures_util::future::Either;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::AsyncWrite;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
-use tower::ServiceExt;
+use tower::Service as _;
 
 use super::drained_body::DrainedBody;
 
@@ -179,16 +184,12 @@ fn serve_connection(
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
     set_send_timeout(&stream);
-    let peer = Peer::at(address);
-    let router = router.map_request(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(peer);
-        DrainedBody::wrap(request)
-    });
+    let requests = Requests { router, peer: Peer::at(address) };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_PATIENCE)
         .max_buf_size(HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(stream), requests)
         .with_upgrades();
     let mut connection = Box::pin(connection);
     let delay = stopping.delay();
@@ -204,6 +205,30 @@ fn serve_connection(
             tracing::debug!(%error, "a connection failed");
         }
         drop((permit, delay));
+    }
+}
+
+/// Answers the requests of one connection.
+struct Requests {
+    router: Router,
+    peer: Peer,
+}
+
+impl Service<Request<Incoming>> for Requests {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Either<Ready<Result<Response, Infallible>>, Pin<Box<RouteFuture<Infallible>>>>;
+
+    /// Begins to answer at once, not when hyper asks for the answer. Before that, hyper reads on to notice a
+    /// client that leaves. If the head of the request were still there, it would need another buffer of 8 kB.
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.peer);
+        let mut answer = Box::pin(self.router.clone().call(DrainedBody::wrap(request)));
+        // hyper polls it again before it waits, and then it wakes the connection.
+        match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => Either::Left(ready(answer)),
+            Poll::Pending => Either::Right(answer),
+        }
     }
 }
 
