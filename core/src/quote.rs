@@ -174,7 +174,7 @@ fn push_line(out: &mut String, line: &str) -> bool {
         return false;
     }
     let begins = out.len();
-    let mut has_words = false;
+    out.reserve(line.len());
     let mut space = false;
     for c in line.chars() {
         match c {
@@ -185,12 +185,11 @@ fn push_line(out: &mut String, line: &str) -> bool {
                     out.push(' ');
                 }
                 space = false;
-                has_words |= c.is_alphanumeric();
                 out.push(c);
             }
         }
     }
-    has_words
+    out[begins..].contains(char::is_alphanumeric)
 }
 
 /// A line in NFC with plain quotation marks, dashes and spaces, without zero-width characters.
