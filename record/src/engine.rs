@@ -43,7 +43,7 @@ const FRESH: Duration = Duration::from_secs(5);
 const AWAY: Duration = Duration::from_millis(500);
 
 /// How often a move is tried before a busy debate refuses it. The first try may only find out that the
-/// debate keeps points.
+/// text needs an examination.
 const TRIES: usize = 4;
 
 /// How long no write must come before the search index catches up, and how long it may lag behind at
@@ -176,17 +176,13 @@ impl Engine {
         .await
     }
 
-    /// Makes a move. In a debate with points its text is examined first; if the debate changes
-    /// meanwhile, once more.
+    /// Makes a move. A text whose examination takes long is examined before it is written; if the
+    /// debate changes meanwhile, once more.
     async fn play(&self, new: NewMove) -> Result<WriteOutcome, Failure> {
+        let mut examined = None;
         for _ in 0..TRIES {
-            let (role, kind) = (new.role, new.play.kind());
-            let is_open = move |debate: &Debate| {
-                debate.available(role).iter().any(|open| open.kind() == kind)
-            };
-            let examined = self.store.examine(&new, is_open).await?;
             match self.store.play(new.clone(), examined, rule(new.role)).await {
-                Err(Failure::Overtaken) => {}
+                Err(Failure::Unexamined) => examined = self.store.examine(&new).await?,
                 written => return written,
             }
         }

@@ -85,9 +85,10 @@ pub enum Failure {
     /// The request id was used for a different request.
     #[error("this client_request_id was used for a different request")]
     RequestIdReused,
-    /// The debate changed while the text was examined; the engine examines it again.
-    #[error("the debate changed while the text was examined")]
-    Overtaken,
+    /// The text needs an examination, or an earlier one holds no longer; the engine examines it and
+    /// tries again.
+    #[error("the text was not examined yet")]
+    Unexamined,
     /// The search has too many words.
     #[error("a search has at most {most} different words")]
     TooManyWords {

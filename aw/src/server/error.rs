@@ -297,7 +297,7 @@ impl From<Failure> for Problem {
                 problem
             }
             Failure::PointNotFound { id } => Self::point_not_found(id.to_string(), message),
-            Failure::Overtaken => Self::busy(&message),
+            Failure::Unexamined => Self::busy(&message),
             Failure::SeatNotFound { .. } => {
                 Self::input("token_id", message).suggest("See which there are: aw token list")
             }

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::db::{Db, values};
 use super::debates::{self, NewArgument, NewDebate, NewMove};
+use super::quotes::NormalForms;
 use super::{connection, documents, list, migrate, read, search};
 use crate::{DocumentFilter, Failure, Filter, NewDocument, NewVersion, Search};
 
@@ -248,7 +249,7 @@ fn move_in(
         argument: new_argument(number, seq),
         automatic: new_argument(number, seq + 1),
     };
-    debates::play(db, &new, None, |debate: &Debate, play, said: &Said| {
+    debates::play(db, &NormalForms::default(), &new, None, |debate: &Debate, play, said: &Said| {
         debate.decide(role, play, said)
     })
     .map(|written| written.argument.id)

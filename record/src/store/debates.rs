@@ -176,53 +176,22 @@ impl WriteOutcome {
     }
 }
 
-/// The facts about a text that is about to be written.
-#[derive(Debug)]
-pub(super) enum Examination {
-    /// The debate keeps no points.
-    NotNeeded,
-    /// They need a long read.
-    Long,
-    /// They are these.
-    Done(Box<Examined>),
-}
-
-/// How long an examination may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// Microseconds: it runs on a serving thread.
-    Short,
-    /// As long as it takes.
-    Long,
-}
-
-/// Finds the facts about a text that is about to be written, if the debate keeps points. It finds none
-/// for a retry and for a move that the state does not allow: the rules do not read them then.
+/// Finds the facts about a text that is about to be written, if the debate keeps points.
 pub(super) fn examine(
     db: &Db<'_>,
     forms: &NormalForms,
-    patience: Patience,
     new: &NewMove,
-    may_move: impl Fn(&Debate) -> bool,
-) -> Result<Examination, Failure> {
-    let Some(known) = with_points(db, new.debate)? else { return Ok(Examination::NotNeeded) };
+) -> Result<Option<Examined>, Failure> {
+    let Some(known) = with_points(db, new.debate)? else { return Ok(None) };
     let debate = known.head.debate;
     let cites = cites(db, &new.argument)?;
     let is_retry = of_request(db, new.debate, new.argument.request)?.is_some();
-    let said = if is_retry || !may_move(&debate) {
-        Some(Said { cites, ..Said::default() })
-    } else {
-        let text = new.text(&cites);
-        match patience {
-            Patience::Short => quotes::said_in_short(db, forms, known.key, &debate, text)?,
-            Patience::Long => Some(quotes::said(db, forms, known.key, &debate, text)?),
-        }
+    let said = match !is_retry && new.is_open(&debate) {
+        true => quotes::said(db, forms, known.key, &debate, new.text(&cites))?,
+        false => Said { cites, ..Said::default() },
     };
     let (last, ledger) = (debate.standing.last, debate.ledger);
-    Ok(match said.zip(ledger) {
-        Some((said, ledger)) => Examination::Done(Box::new(Examined { last, said, ledger })),
-        None => Examination::Long,
-    })
+    Ok(ledger.map(|ledger| Examined { last, said, ledger }))
 }
 
 impl NewMove {
@@ -230,6 +199,12 @@ impl NewMove {
     fn text<'a>(&'a self, cites: &'a [(DocumentId, u64)]) -> Text<'a> {
         let content = self.argument.content.as_str();
         Text { role: self.role, kind: self.play.kind(), content, cites }
+    }
+
+    /// Whether the state allows it. The rules do not read the text of a move that it does not allow.
+    fn is_open(&self, debate: &Debate) -> bool {
+        let kind = self.play.kind();
+        debate.available(self.role).iter().any(|open| open.kind() == kind)
     }
 }
 
@@ -287,6 +262,7 @@ fn judge(
 /// the first write.
 pub(super) fn play(
     db: &Db<'_>,
+    forms: &NormalForms,
     new: &NewMove,
     examined: Option<&Examined>,
     rule: impl Rule,
@@ -305,16 +281,9 @@ pub(super) fn play(
     }
     let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
     let last = known.head.debate.standing.last;
-    let said = match (&mut known.head.debate.ledger, examined) {
-        (None, _) => Said::default(),
-        (Some(ledger), Some(examined))
-            if examined.last == last && examined.said.cites == cites(db, &new.argument)? =>
-        {
-            *ledger = examined.ledger.clone();
-            examined.said.clone()
-        }
-        // The text was not examined yet, or by facts that hold no longer.
-        (Some(_), _) => return Err(Failure::Overtaken),
+    let said = match known.head.debate.ledger {
+        None => Said::default(),
+        Some(_) => said(db, forms, &mut known, new, examined)?,
     };
     let entries = judge(db, &known, new, play, &said, rule)?;
 
@@ -374,6 +343,33 @@ pub(super) fn play(
     let argument = written.ok_or_else(|| damaged("a decision has no entries"))?;
     let outcome = WriteOutcome::of(known.head, argument, false);
     Ok(WriteOutcome { missed, parked_for, stated, held, ..outcome })
+}
+
+/// Reads the debate's points and finds the facts about the text: in an examination, if nothing has
+/// changed since, or now, if that takes microseconds.
+fn said(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    known: &mut DebateRow,
+    new: &NewMove,
+    examined: Option<&Examined>,
+) -> Result<Said, Failure> {
+    let cites = cites(db, &new.argument)?;
+    let debate = &mut known.head.debate;
+    let last = debate.standing.last;
+    let holds = |examined: &&Examined| examined.last == last && examined.said.cites == cites;
+    if let Some(Examined { said, ledger, .. }) = examined.filter(holds) {
+        debate.ledger = Some(ledger.clone());
+        return Ok(said.clone());
+    }
+    if let Some(ledger) = &mut debate.ledger {
+        points::complete(db, known.key, ledger)?;
+    }
+    if !new.is_open(debate) {
+        return Ok(Said { cites, ..Said::default() });
+    }
+    let said = quotes::said_in_short(db, forms, known.key, debate, new.text(&cites))?;
+    said.ok_or(Failure::Unexamined)
 }
 
 /// Returns the argument of the first request, if this is a retry of it.

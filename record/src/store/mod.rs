@@ -44,9 +44,8 @@ mod transfer;
 mod verify;
 mod writer;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use aw_core::{Argument, DebateId, DocumentId};
 use tokio::sync::Semaphore;
@@ -91,8 +90,6 @@ struct Inner {
     verifying: Arc<Semaphore>,
     /// The normal forms of documents in which quotes were looked up.
     forms: NormalForms,
-    /// Debates that keep points.
-    points_known: Mutex<HashSet<DebateId>>,
     condition: Condition,
     most_debates: u64,
     most_documents: u64,
@@ -152,7 +149,6 @@ impl Store {
                 indexing: Arc::new(Semaphore::new(1)),
                 verifying: Arc::new(Semaphore::new(1)),
                 forms: NormalForms::default(),
-                points_known: Mutex::default(),
                 condition,
                 most_debates: options.most_debates,
                 most_documents: options.most_documents,

@@ -66,15 +66,22 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
     }))
 }
 
-/// Reads the points of a debate into its ledger.
+/// Reads the points of a debate, and their documents, into its ledger.
 pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(), Failure> {
+    db.together(&[&|| points_of(db, key).map(drop), &|| documents_of(db, key).map(drop)])?;
+    ledger.points = points_of(db, key)?;
+    ledger.documents = documents_of(db, key)?;
+    Ok(())
+}
+
+fn points_of(db: &Db<'_>, key: i64) -> Result<Vec<Point>, Failure> {
     let sql =
         "select number, severity, points.title, state, late, unchanged, disputes, ruled, evidenced,
              documents.id, demanded_seq, raised_seq, last_seq, blocks,
              document_key is not null and documents.id is null
          from points left join documents on documents.key = document_key
          where debate_key = ?1 order by number";
-    ledger.points = db.all(sql, values![key], |row| {
+    let points = db.all(sql, values![key], |row| {
         for flag in [4, 5, 7, 8, 13] {
             if !row.is_flag(flag)? {
                 return Err(Damage::new("a flag of a point is neither 0 nor 1").into());
@@ -99,15 +106,19 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
             last: Seq(row.get(12)?),
         })
     })?;
-    let in_order = (1..).zip(&ledger.points).all(|(number, point)| point.id == PointId(number));
+    let in_order = (1..).zip(&points).all(|(number, point)| point.id == PointId(number));
     if !in_order {
         return Err(Damage::new("a point is missing").into());
     }
+    Ok(points)
+}
+
+fn documents_of(db: &Db<'_>, key: i64) -> Result<Vec<PlanDocument>, Failure> {
     let sql = "select documents.id, point_documents.version, examined, ordinal
          from point_documents join documents on documents.key = document_key
          where debate_key = ?1 order by ordinal";
     let mut ordinal = 0;
-    ledger.documents = db.all(sql, values![key], |row| {
+    db.all(sql, values![key], |row| {
         if row.get::<u64>(3)? != ordinal {
             return Err(Damage::new("a document of its points is missing").into());
         }
@@ -117,8 +128,7 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
             version: row.get(1)?,
             examined: row.get(2)?,
         })
-    })?;
-    Ok(())
+    })
 }
 
 fn number(row: &Row<'_>, column: usize) -> Result<u32, Failure> {
@@ -135,19 +145,17 @@ pub(super) fn keep(
     after: &Ledger,
 ) -> Result<(), Failure> {
     let points = before.map_or(&[] as &[Point], |before| &before.points);
-    let changed =
-        after.points.iter().enumerate().filter(|(at, point)| points.get(*at) != Some(*point));
-    let rows: Vec<_> =
-        changed.map(|(_, point)| point_row(key, point, after.blocks(point))).collect();
-    let sql =
-        "insert into points (debate_key, number, severity, title, state, late, unchanged, disputes,
-             ruled, evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)
-         on conflict (debate_key, number) do update set state = excluded.state,
+    let row = |point| point_row(key, point, after.blocks(point));
+    let (known, new) = after.points.split_at(points.len());
+    let changed = known.iter().zip(points).filter(|(now, then)| now != then);
+    db.run_each(RAISE, &new.iter().map(row).collect::<Vec<_>>())?;
+    let sql = format!(
+        "{RAISE} on conflict (debate_key, number) do update set state = excluded.state,
              unchanged = excluded.unchanged, disputes = excluded.disputes, ruled = excluded.ruled,
              document_key = excluded.document_key, demanded_seq = excluded.demanded_seq,
-             last_seq = excluded.last_seq, blocks = excluded.blocks";
-    db.run_each(sql, &rows)?;
+             last_seq = excluded.last_seq, blocks = excluded.blocks"
+    );
+    db.run_each(&sql, &changed.map(|(now, _)| row(now)).collect::<Vec<_>>())?;
     let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
     let cited = after.documents.iter().enumerate();
     let changed = cited.filter(|(at, cited)| documents.get(*at) != Some(*cited));
@@ -161,6 +169,12 @@ pub(super) fn keep(
              set version = excluded.version, examined = excluded.examined";
     db.run_each(sql, &changed.map(row).collect::<Vec<_>>())
 }
+
+/// Inserts a point. An upsert costs more: SQLite copies every page that it changes.
+const RAISE: &str =
+    "insert into points (debate_key, number, severity, title, state, late, unchanged, disputes,
+         ruled, evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)";
 
 fn point_row(key: i64, point: &Point, blocks: bool) -> Vec<Value<'_>> {
     let row = values![

@@ -18,8 +18,14 @@ use crate::Failure;
 /// How many earlier versions of a document are searched for a quote.
 const EARLIER: u64 = 10;
 
-/// The most bytes of text that a short read searches.
-const SHORT: usize = 64 << 10;
+/// The most bytes of a text that is examined within its request.
+const SHORT: usize = 16 << 10;
+
+/// The most bytes that such a text may search: those of the documents, once for each quoted line.
+const SEARCHED: usize = 1 << 20;
+
+/// More quotes than most points have.
+const QUOTES_OF_A_POINT: usize = 10;
 
 /// The most quotes that are looked up: one more than an argument may have, so that the rules see it.
 const LOOKED_UP: usize = 41;
@@ -37,8 +43,8 @@ pub(super) fn said(
     Ok(said.expect("a search of all texts ends"))
 }
 
-/// The same, if a short read is enough: the normal forms of the documents are kept, as they are for
-/// most that a debate quotes. Otherwise `None`.
+/// The same, if it takes microseconds: the normal forms of the documents are kept, as they are for most
+/// that a debate quotes. Otherwise `None`.
 pub(super) fn said_in_short(
     db: &Db<'_>,
     forms: &NormalForms,
@@ -55,7 +61,7 @@ pub(super) fn said_in_short(
 /// Which texts are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Short documents whose normal forms are kept.
+    /// Documents whose normal forms are kept.
     Kept,
     /// All.
     All,
@@ -100,7 +106,7 @@ fn facts(
             }
         }
     }
-    if reach == Reach::Kept && !forms.are_short(&newest) {
+    if reach == Reach::Kept && !forms.are_quick(&newest, lookups(&read.statements)) {
         return Ok(None);
     }
     let mut shelf = Shelf {
@@ -142,6 +148,16 @@ fn facts(
         said.readable = shelf.readable()?;
     }
     Ok(Some(said))
+}
+
+/// About how many quotes these statements look up. A block is looked up as a whole, and then line by
+/// line; for an accepted point its earlier quotes are.
+fn lookups(statements: &[Statement]) -> usize {
+    let of_one = |statement: &Statement| {
+        let earlier = if statement.word == Word::Accepted { QUOTES_OF_A_POINT } else { 1 };
+        earlier + statement.blocks.iter().map(|block| 1 + block.lines.len()).sum::<usize>()
+    };
+    statements.iter().map(of_one).sum()
 }
 
 /// A text that the rules of points judge.
@@ -301,9 +317,9 @@ impl NormalForms {
     /// The most memory that the kept forms may take.
     const MOST_BYTES: usize = 16 << 20;
 
-    /// Whether there are documents, and the forms of all that a lookup in them reads are kept and
-    /// short.
-    fn are_short(&self, documents: &[PlanDocument]) -> bool {
+    /// Whether there are documents, the forms of all that a lookup in them reads are kept, and so many
+    /// lookups are quick.
+    fn are_quick(&self, documents: &[PlanDocument], lookups: usize) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let versions = documents.iter().flat_map(|cited| {
             let newest = (cited.document, cited.version);
@@ -311,7 +327,8 @@ impl NormalForms {
         });
         let size = |which| kept.forms.get(&which).map(|form| form.size());
         let sizes: Option<Vec<usize>> = versions.flatten().map(size).collect();
-        !documents.is_empty() && sizes.is_some_and(|sizes| sizes.iter().sum::<usize>() <= SHORT)
+        let searched = sizes.map(|sizes| sizes.iter().sum::<usize>().saturating_mul(lookups));
+        !documents.is_empty() && searched.is_some_and(|searched| searched <= SEARCHED)
     }
 
     /// The normal form of a version. A version never changes, so neither does its form.
