@@ -23,7 +23,7 @@ pub fn compare(bench: &Bench) {
     let mut recorded: BTreeMap<String, f64> = serde_json::from_str(&recorded).unwrap();
     let mut off = Vec::new();
     println!("instructions   counted   on record   ratio");
-    for thing in ["submit", "poll", "context"] {
+    for thing in ["submit", "poll", "context", "plain", "points"] {
         let counted = (count(bench, thing, 1_200) - count(bench, thing, 200)) / 1_000.0;
         if bench.record {
             recorded.insert(thing.to_owned(), counted.round());
