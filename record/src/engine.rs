@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use aw_core::{
     AUTOMATIC_RULING, Argument, ArgumentId, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Hash, Ledger, Move, PointId, RequestId, Role, Said, Seq, Standing, Time, Via,
-    WorkLabel,
+    DocumentId, Hash, Ledger, Move, PointId, RequestId, Role, Seq, Standing, Time, Via, WorkLabel,
 };
 use futures_util::future::poll_immediate;
 use jiff::Timestamp;
@@ -24,7 +23,7 @@ use crate::peers::Peers;
 use crate::presence::{PresenceTracker, Sign, Waiting};
 use crate::shared_answers::SharedAnswers;
 use crate::store::{
-    NewArgument, NewDebate, NewMove, Rule, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
+    DebateRules, NewArgument, NewDebate, NewMove, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
 };
 use crate::{
     ArgumentName, Ask, CitedMark, CitedPage, CitingDebate, Context, DebateHead, DebateList,
@@ -160,8 +159,7 @@ impl Engine {
                 }
                 Ask::Play { role, play, content } => {
                     let argument = argument(content);
-                    let automatic = automatic_ruling(via, at);
-                    let new = NewMove { debate, role, play, argument, automatic };
+                    let new = NewMove { debate, role, play, argument, rules: RULES };
                     (role, ChangeKind::Written, engine.play(new).await?)
                 }
             };
@@ -181,7 +179,7 @@ impl Engine {
     async fn play(&self, new: NewMove) -> Result<WriteOutcome, Failure> {
         let mut examined = None;
         for _ in 0..TRIES {
-            match self.store.play(new.clone(), examined, rule(new.role)).await {
+            match self.store.play(new.clone(), examined).await {
                 Err(Failure::Unexamined) => examined = self.store.examine(&new).await?,
                 written => return written,
             }
@@ -201,9 +199,8 @@ impl Engine {
         let (via, at) = (Via::Api, self.clock.now());
         let (id, request) = (new_id().into(), new_id().into());
         let argument = NewArgument { id, request, content, author: None, via, seat: None, at };
-        let automatic = automatic_ruling(via, at);
-        let new = NewMove { debate, role, play, argument, automatic };
-        self.store.rehearse(new, rule(role)).await
+        let new = NewMove { debate, role, play, argument, rules: RULES };
+        self.store.rehearse(new).await
     }
 
     /// The debate with all its points and their quotes.
@@ -799,10 +796,12 @@ fn new_id() -> Uuid {
     Uuid::now_v7()
 }
 
-/// The rules, for a move of this role.
-fn rule(role: Role) -> impl Rule + Send + 'static {
-    move |debate: &Debate, play, said: &Said| debate.decide(role, play, said)
-}
+/// The rules of debates.
+const RULES: DebateRules = DebateRules {
+    is_open: |debate, role, kind| debate.available(role).iter().any(|open| open.kind() == kind),
+    judge: Debate::decide,
+    automatic_ruling,
+};
 
 /// The RULING with which the server closes a debate.
 fn automatic_ruling(via: Via, at: Time) -> NewArgument {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aw_core::{
-    ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Move, RequestId, Role, Said,
-    Seq, Standing, State, Summary, Time, Title, Verdict, Via,
+    ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Move, RequestId, Role, Seq,
+    Standing, State, Summary, Time, Title, Verdict, Via,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::db::{Db, values};
-use super::debates::{self, NewArgument, NewDebate, NewMove};
+use super::debates::{self, DebateRules, NewArgument, NewDebate, NewMove};
 use super::quotes::NormalForms;
 use super::{connection, documents, list, migrate, read, search};
 use crate::{DocumentFilter, Failure, Filter, NewDocument, NewVersion, Search};
@@ -247,12 +247,13 @@ fn move_in(
         role,
         play,
         argument: new_argument(number, seq),
-        automatic: new_argument(number, seq + 1),
+        rules: DebateRules {
+            is_open: |_, _, _| true,
+            judge: Debate::decide,
+            automatic_ruling: |_, _| unreachable!("no decision adds one"),
+        },
     };
-    debates::play(db, &NormalForms::default(), &new, None, |debate: &Debate, play, said: &Said| {
-        debate.decide(role, play, said)
-    })
-    .map(|written| written.argument.id)
+    debates::play(db, &NormalForms::default(), &new, None).map(|written| written.argument.id)
 }
 
 fn new_argument(number: u64, seq: u64) -> NewArgument {

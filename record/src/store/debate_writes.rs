@@ -2,7 +2,7 @@
 
 use aw_core::{DebateId, Time};
 
-use super::debates::{self, Examined, NewDebate, NewMove, Rule, WriteOutcome};
+use super::debates::{self, Examined, NewDebate, NewMove, WriteOutcome};
 use super::postgres::Notice;
 use super::writer::LockKey;
 use super::{Store, about, unannounced};
@@ -17,16 +17,15 @@ impl Store {
         .await
     }
 
-    /// Makes a move: finds the debate and the target, calls the rule, and writes its entries.
+    /// Makes a move: finds the debate and the target, calls the rules, and writes its entries.
     pub(crate) async fn play(
         &self,
         new: NewMove,
         examined: Option<Examined>,
-        rule: impl Rule + Send + 'static,
     ) -> Result<WriteOutcome, Failure> {
         let (store, debate) = (self.clone(), new.debate);
         self.write(LockKey::Debate(debate), played, move |db| {
-            about(debate, debates::play(db, &store.inner.forms, &new, examined.as_ref(), &rule))
+            about(debate, debates::play(db, &store.inner.forms, &new, examined.as_ref()))
         })
         .await
     }
@@ -40,16 +39,10 @@ impl Store {
     }
 
     /// Judges a move without making it.
-    pub(crate) async fn rehearse(
-        &self,
-        new: NewMove,
-        rule: impl Rule + Send + 'static,
-    ) -> Result<Rehearsed, Failure> {
+    pub(crate) async fn rehearse(&self, new: NewMove) -> Result<Rehearsed, Failure> {
         let store = self.clone();
-        self.read_long(move |db| {
-            about(new.debate, debates::rehearse(db, &store.inner.forms, &new, &rule))
-        })
-        .await
+        self.read_long(move |db| about(new.debate, debates::rehearse(db, &store.inner.forms, &new)))
+            .await
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {

@@ -66,8 +66,21 @@ pub(crate) struct NewMove {
     pub(crate) role: Role,
     pub(crate) play: Move<ArgumentId>,
     pub(crate) argument: NewArgument,
-    /// The text of the automatic RULING, if the decision adds one.
-    pub(crate) automatic: NewArgument,
+    pub(crate) rules: DebateRules,
+}
+
+type Judge = fn(&Debate, Role, Move<Target>, &Said) -> Result<Vec<Entry>, Refusal>;
+
+/// The rules, which the store calls and does not know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DebateRules {
+    /// Whether the state of the debate allows the role this kind of move.
+    pub(crate) is_open: fn(&Debate, Role, Kind) -> bool,
+    /// Judges a move of the role, with the facts about its text. For a move that is not open it does not
+    /// read them.
+    pub(crate) judge: Judge,
+    /// Creates the RULING that some decisions add.
+    pub(crate) automatic_ruling: fn(Via, Time) -> NewArgument,
 }
 
 /// The result of a write.
@@ -93,14 +106,6 @@ pub(crate) struct Examined {
     said: Said,
     ledger: Ledger,
 }
-
-/// A rule: judges a move, with the facts about its text.
-pub(crate) trait Rule:
-    Fn(&Debate, Move<Target>, &Said) -> Result<Vec<Entry>, Refusal>
-{
-}
-
-impl<F: Fn(&Debate, Move<Target>, &Said) -> Result<Vec<Entry>, Refusal>> Rule for F {}
 
 pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutcome, Failure> {
     if let Some(known) = find(db, new.id)? {
@@ -201,10 +206,8 @@ impl NewMove {
         Text { role: self.role, kind: self.play.kind(), content, cites }
     }
 
-    /// Whether the state allows it. The rules do not read the text of a move that it does not allow.
     fn is_open(&self, debate: &Debate) -> bool {
-        let kind = self.play.kind();
-        debate.available(self.role).iter().any(|open| open.kind() == kind)
+        (self.rules.is_open)(debate, self.role, self.play.kind())
     }
 }
 
@@ -213,13 +216,12 @@ pub(super) fn rehearse(
     db: &Db<'_>,
     forms: &NormalForms,
     new: &NewMove,
-    rule: impl Rule,
 ) -> Result<Rehearsed, Failure> {
     let mut known = live(db, new.debate)?;
     let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
     let cites = cites(db, &new.argument)?;
     let said = quotes::said(db, forms, known.key, &known.head.debate, new.text(&cites))?;
-    let entries = judge(db, &known, new, play, &said, rule)?;
+    let entries = judge(db, &known, new, play, &said)?;
     let debate = &mut known.head.debate;
     let mut stated = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -239,16 +241,15 @@ pub(super) fn rehearse(
     })
 }
 
-/// Calls the rule; a refusal names the newest argument.
+/// Calls the rules; a refusal names the newest argument.
 fn judge(
     db: &Db<'_>,
     known: &DebateRow,
     new: &NewMove,
     play: Move<Target>,
     said: &Said,
-    rule: impl Rule,
 ) -> Result<Vec<Entry>, Failure> {
-    match rule(&known.head.debate, play, said) {
+    match (new.rules.judge)(&known.head.debate, new.role, play, said) {
         Ok(entries) => Ok(entries),
         Err(refusal) => {
             let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
@@ -265,7 +266,6 @@ pub(super) fn play(
     forms: &NormalForms,
     new: &NewMove,
     examined: Option<&Examined>,
-    rule: impl Rule,
 ) -> Result<WriteOutcome, Failure> {
     let debate = new.debate;
     db.together(&[
@@ -285,7 +285,7 @@ pub(super) fn play(
         None => Said::default(),
         Some(_) => said(db, forms, &mut known, new, examined)?,
     };
-    let entries = judge(db, &known, new, play, &said, rule)?;
+    let entries = judge(db, &known, new, play, &said)?;
 
     let before = known.head.debate.clone();
     let seq = last.next();
@@ -318,9 +318,11 @@ pub(super) fn play(
         automatic = event.automatic();
         known.head.debate.apply(&entry, if event.automatic() { &[] } else { &said.cites });
         let standing = &known.head.debate.standing;
-        let text = if event.automatic() { &new.automatic } else { &new.argument };
-        let argument =
-            text.clone().placed(debate, standing.last, event, parent, known.head.updated_at);
+        let text = match event.automatic() {
+            true => (new.rules.automatic_ruling)(new.argument.via, new.argument.at),
+            false => new.argument.clone(),
+        };
+        let argument = text.placed(debate, standing.last, event, parent, known.head.updated_at);
         let parked = interrupted(event);
         let argument =
             append(db, known.key, argument, parked, standing, previous, KnownVersions::Now)?;

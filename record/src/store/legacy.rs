@@ -44,7 +44,7 @@ impl Store {
     /// Imports new documents of the older system, if this text may cite one.
     pub(crate) async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
         let Backend::Sqlite(file) = &self.inner.backend else { return Ok(()) };
-        if !file.docstores.iter().any(Docstore::has_changed) || mentions(text.as_str()).is_empty() {
+        if mentions(text.as_str()).is_empty() || !file.docstores.iter().any(Docstore::has_changed) {
             return Ok(());
         }
         let store = self.clone();

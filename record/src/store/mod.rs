@@ -1,7 +1,7 @@
 //! The store: the record in a SQLite file or in PostgreSQL.
 //!
-//! It contains no rules: [`Store::play`] gets the rule as an argument. It reads no clock, and notifies
-//! only other servers on the same record. Threads write ([`writer`]), any number of connections read.
+//! It contains no rules: a move brings them as [`DebateRules`]. It reads no clock, and notifies only other
+//! servers on the same record. Threads write ([`writer`]), any number of connections read.
 //! All SQL is in this folder, beneath the calls of the [`Store`] that run it: [`debate_writes`] calls
 //! [`debates`]; [`read`], [`list`], [`documents`] and the others begin with their own calls. [`db`] runs
 //! the statements in either database. [`sqlite_file`] and [`migrate`] are specific to SQLite,
@@ -53,7 +53,7 @@ use tokio::sync::Semaphore;
 pub use backup::backup;
 use condition::Condition;
 use db::Db;
-pub(crate) use debates::{NewArgument, NewDebate, NewMove, Rule, WriteOutcome};
+pub(crate) use debates::{DebateRules, NewArgument, NewDebate, NewMove, WriteOutcome};
 pub use legacy::{Rehearsal, rehearse};
 pub use open::{OpenError, Place, StoreOptions};
 pub use postgres::PostgresUrl;
