@@ -41,7 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// How similar a setting's name must be to be suggested.
-const ALIKE: f32 = 0.6;
+const ALIKE: f64 = 0.8;
 
 /// How a message about a wrong value begins.
 const WRONG: [&str; 3] = ["invalid type", "invalid value", "unknown variant"];
@@ -68,9 +68,10 @@ fn explained(message: &str, name: &str) -> String {
     if message.starts_with("unknown field") {
         let unknown = quoted.next().unwrap_or(name);
         let known: Vec<&str> = quoted.collect();
-        let alike = similar::get_close_matches(unknown, &known, 1, ALIKE);
-        return match alike.first() {
-            Some(meant) => format!("there is no setting {unknown}: {}", instead(meant)),
+        let alike = known.iter().map(|known| (strsim::jaro_winkler(unknown, known), known));
+        let nearest = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        return match nearest.filter(|(likeness, _)| *likeness >= ALIKE) {
+            Some((_, meant)) => format!("there is no setting {unknown}: {}", instead(meant)),
             None => format!("there is no setting {unknown}: the settings are {}", known.join(", ")),
         };
     }
