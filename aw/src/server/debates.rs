@@ -15,7 +15,7 @@ use super::debate_stream;
 use super::error::Problem;
 use super::input::{self, Body, Params, Segment};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::openapi::errors::{ReadErrors, WriteErrors};
 use super::projects;
 use crate::api::types::{
     self as api, Archived, DebateContext, DebateList, Deleted, RulesOrigin, SeenSet, SetArchived,

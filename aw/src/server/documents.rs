@@ -17,7 +17,7 @@ use super::debate_stream;
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
 use super::json::{self, Items, Json, JsonResult};
-use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::openapi::errors::{ReadErrors, WriteErrors};
 use super::response_budget::{self, BudgetPermit, SMALL};
 use crate::api::types::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,

@@ -16,7 +16,7 @@ use super::blocking_pool::DRAWING;
 use super::debate_stream::{self, ArgumentReader, CitedReader};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use super::pages;
 use super::response_budget::{self, HTML_EXTRA};
 use crate::api::types::{Stamp, Transcript};

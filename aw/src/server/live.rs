@@ -21,7 +21,7 @@ use super::error::Problem;
 use super::feed;
 use super::input::{self, Params};
 use super::json::{self, Items};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use super::pages;
 use super::response_budget::{BudgetPermit, HTML_EXTRA};
 use super::socket::{FramePart, Socket, SocketEnd, SocketEvent, Upgrade, check_access, written};

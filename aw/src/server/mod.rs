@@ -24,8 +24,7 @@ mod json;
 mod live;
 mod mcp;
 mod moves;
-mod openapi_errors;
-mod openapi_links;
+mod openapi;
 pub(crate) mod pages;
 mod points;
 mod projects;
@@ -45,7 +44,7 @@ mod verify;
 mod waits;
 
 use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use aw_record::Engine;
 use axum::Router;
@@ -56,10 +55,9 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use tower::Service;
+use utoipa::Path as _;
 use utoipa::openapi::HttpMethod;
-use utoipa::{OpenApi, Path as _};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::{PathItemExt as _, paste, routes};
+use utoipa_axum::{PathItemExt as _, paste};
 
 use csrf::CsrfKey;
 pub use pages::Pages;
@@ -130,16 +128,6 @@ pub struct Setup {
     pub pages: Pages,
 }
 
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "aw",
-        description = "Two agents debate a plan; an arbitrator settles what they cannot."
-    ),
-    components(schemas(crate::api::error::Failure))
-)]
-struct Description;
-
 /// All routes of the server.
 pub fn router(setup: Setup) -> Router {
     let Setup { engine, guard, limits, home_id, stopping, tool_defaults, pages } = setup;
@@ -164,7 +152,7 @@ pub fn router(setup: Setup) -> Router {
     let in_process =
         api().layer(from_fn_with_state(app.clone(), handle_in_process)).with_state(app.clone());
     api()
-        .route("/openapi.json", get(description))
+        .route("/openapi.json", get(openapi::description))
         .route("/mcp", mcp::route(in_process, &app, tool_defaults))
         .merge(pages.routes)
         .fallback(unknown)
@@ -220,8 +208,10 @@ macro_rules! with_handlers {
         )
     };
 }
+#[cfg(test)]
+use with_handlers;
 
-/// The routes of the API, without their description: building that takes five megabytes.
+/// The routes of the API.
 fn api() -> Router<App> {
     macro_rules! routed {
         ($($module:ident::$handler:ident,)*) => {
@@ -241,25 +231,6 @@ fn on<H: Handler<T, App>, T: 'static>(methods: &[HttpMethod], handler: &H) -> Me
     methods.iter().fold(MethodRouter::new(), |router, method| {
         router.on(method.to_method_filter(), handler.clone())
     })
-}
-
-/// The description of the API.
-fn described() -> utoipa::openapi::OpenApi {
-    macro_rules! described {
-        ($($module:ident::$handler:ident,)*) => {
-            OpenApiRouter::<App>::with_openapi(Description::openapi())
-                $(.routes(routes!($module::$handler)))*
-        };
-    }
-    with_handlers!(described).into_openapi()
-}
-
-/// The OpenAPI description, built on the first request for it.
-async fn description() -> impl IntoResponse {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        openapi_links::add_links(described()).to_json().expect("the description is plain data")
-    });
-    ([("content-type", "application/json")], TEXT.as_str())
 }
 
 /// Authorizes, answers and counts every request.

@@ -14,7 +14,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, OpeningBody, Segment, SentVia};
 use super::json::Json;
-use super::openapi_errors::WriteErrors;
+use super::openapi::errors::WriteErrors;
 use super::points;
 use super::projects;
 use crate::api::types::{

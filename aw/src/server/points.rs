@@ -7,7 +7,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Segment, Segments};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::openapi::errors::{ReadErrors, WriteErrors};
 use super::to_api::quoted_points;
 use crate::api::types::{
     AskedPoints, AskedSettings, CheckMove, Checked, Ledger, OnePoint, PointList, QuotedPoint,

@@ -6,7 +6,7 @@ use aw_record::ProjectListed;
 use super::access::Access;
 use super::error::Problem;
 use super::json::{Json, JsonResult};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use crate::api::types::{Project, ProjectList, Success};
 
 /// Lists the projects with debates that the caller may see.

@@ -4,7 +4,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Segment};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::openapi::errors::{ReadErrors, WriteErrors};
 use crate::api::types::{PurgeDebate, PurgePreview, Purged, Stamp, Success, Text};
 
 /// Says what a purge of a debate would remove. For administrators only.

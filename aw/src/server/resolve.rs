@@ -14,7 +14,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Params};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use super::projects;
 use crate::api::error::Code;
 use crate::api::types::{

@@ -9,7 +9,7 @@ use super::access::Access;
 use super::blocking_pool::DRAWING;
 use super::error::Problem;
 use super::input::{self, Params, Segment};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use crate::api::types;
 use crate::policy::Command;
 use crate::render::report::DebateReport;

@@ -8,7 +8,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Params};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use crate::api::types::{HitKind, SearchHit, SearchPage, SnippetPart, Stamp, Success, Text};
 
 /// The most characters of a search.

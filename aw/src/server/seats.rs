@@ -9,7 +9,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Segment};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::openapi::errors::{ReadErrors, WriteErrors};
 use super::pages;
 use crate::api::types::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
 use crate::policy::Command;

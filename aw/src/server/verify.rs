@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 use super::access::Access;
 use super::input::{self, Params, Segment};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::ReadErrors;
+use super::openapi::errors::ReadErrors;
 use crate::api::types::{Damaged, Stamp, Success, Text, Tombstone, VerifiedDebate, VerifiedPiece};
 use crate::policy::Command;
 

@@ -12,7 +12,7 @@ use super::debate_stream;
 use super::error::Problem;
 use super::input::{self, Body, Params, Segment};
 use super::json::{Json, JsonResult};
-use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::openapi::errors::{ReadErrors, WriteErrors};
 use crate::api::types::{Poll, PresenceSet, RoleText, SetPresence, Success};
 
 /// The longest time that the server holds a wait.

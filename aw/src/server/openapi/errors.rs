@@ -29,10 +29,10 @@ const WRITE: &[(&str, &str)] = &[
 ];
 
 /// The errors of an operation that reads.
-pub(super) struct ReadErrors;
+pub(in crate::server) struct ReadErrors;
 
 /// The errors of an operation that writes.
-pub(super) struct WriteErrors;
+pub(in crate::server) struct WriteErrors;
 
 impl IntoResponses for ReadErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
