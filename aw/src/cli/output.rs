@@ -2,13 +2,16 @@
 
 use std::env;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +21,7 @@ use crate::api::brief::brief;
 use crate::api::error::{Code, SERVER};
 use crate::api::http::{Lost, Refused, Trouble};
 use crate::api::types::Flaw;
-use crate::run;
+use crate::run::{self, copies};
 use crate::settings::{answer_format, is_run_by_agent};
 
 /// The longest line, in bytes, that every known host shows whole.
@@ -349,10 +352,24 @@ pub(super) fn write_file(output: &Path, bytes: &[u8]) -> Result<(), CliError> {
             .suggest("Give another path with --output")
     };
     // In a checkout of other people, a link may lead out of it.
-    if fs::symlink_metadata(output).is_ok_and(|found| found.is_symlink()) {
-        return Err(refused("it is a link"));
+    if let Some(link) = copies::link_out(output) {
+        return Err(refused(&leads_out(&link)));
     }
-    fs::write(output, bytes).map_err(|error| refused(&error.to_string()))
+    let flags = OFlag::O_NOFOLLOW.bits();
+    let opened =
+        OpenOptions::new().write(true).create(true).truncate(true).custom_flags(flags).open(output);
+    opened.and_then(|mut file| file.write_all(bytes)).map_err(|error| {
+        match error.raw_os_error() == Some(Errno::ELOOP as i32) {
+            true => refused("it is a link"),
+            false => refused(&error.to_string()),
+        }
+    })
+}
+
+/// Why nothing is written beyond a link of a checkout.
+pub(super) fn leads_out(link: &Path) -> String {
+    let link = super::human::shown(&link.to_string_lossy());
+    format!("the link {link} of this repository leads out of it")
 }
 
 /// JSON without characters that a terminal acts on. Pages have none; in JSON they occur in texts

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
 
 use super::aw::Aw;
 use crate::world::{postgres, text};
@@ -118,6 +120,36 @@ fn a_report_can_wait_until_the_debate_is_closed() {
     assert!(waiting.wait().unwrap().success());
     assert_eq!(printed, debate.run("result", &["--wait"]).stdout);
     assert!(printed.contains("Closed by ruling on "), "{printed}");
+}
+
+#[test]
+fn a_report_is_written_through_links_of_the_user_but_not_of_the_repository() {
+    let debate = Debate::closed();
+    let desk = debate.aw.desk();
+    let outside = tempfile::tempdir().unwrap();
+    for (link, to) in [("docs", outside.path()), ("hooks", Path::new(".git/hooks"))] {
+        symlink(to, desk.join(link)).unwrap();
+    }
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").arg("-C").arg(&desk).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "--quiet"]);
+    debate.run("result", &["--output", "docs/own.md"]).data();
+    git(&["add", "docs", "hooks"]);
+    for (link, file) in [("docs", "docs/x.md"), ("hooks", "hooks/pre-commit")] {
+        let refused = debate.run("result", &["--output", file]).refused(4, "INVALID_INPUT");
+        let link = desk.canonicalize().unwrap().join(link);
+        let reason = format!("the link {} of this repository leads out of it", link.display());
+        assert_eq!(refused["error"]["message"], format!("{file} cannot be written: {reason}"));
+        let run = ["debate", "run", "plan.md", "--output", file];
+        debate.aw.file("plan.md", "A plan.");
+        let refused = debate.aw.quietly(&run).refused(4, "INVALID_INPUT");
+        assert_eq!(refused["error"]["message"], format!("--output: {reason}"));
+    }
+    let kept: Vec<_> =
+        outside.path().read_dir().unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(kept, ["own.md"]);
 }
 
 #[test]

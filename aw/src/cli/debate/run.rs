@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::super::agent::{find_type, shelves};
 use super::super::connect::Connection;
 use super::super::human;
-use super::super::output::{Answer, CliError, Shown};
+use super::super::output::{Answer, CliError, Shown, leads_out};
 use super::super::refs;
 use super::super::session::settings;
 use super::Shape;
@@ -312,6 +312,10 @@ impl Run {
                     human::shown(&output.to_string_lossy())
                 ))
                 .suggest("Make the folder first, and name a file in it"));
+            }
+            if let Some(link) = run::copies::link_out(output) {
+                return Err(CliError::input(format!("--output: {}", leads_out(&link)))
+                    .suggest("Give another path with --output"));
             }
         }
         let is_plan = |output: &PathBuf| {

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use nix::errno::Errno;
@@ -253,6 +253,15 @@ impl Found {
     }
 }
 
+/// The link that a repository brought and that leads a new file out of it. A stranger may have chosen the
+/// folder that it leads to.
+pub fn link_out(path: &Path) -> Option<PathBuf> {
+    let path = path::absolute(path).ok()?;
+    let folder = path.parent()?;
+    let target = folder.canonicalize().ok()?.join(path.file_name()?);
+    links_on(folder).into_iter().find(|link| leads_out(link, &target))
+}
+
 /// The links that the system follows on an absolute path, each as a name in a real folder.
 fn links_on(path: &Path) -> Vec<PathBuf> {
     let names = |path: &Path| path.iter().rev().map(OsStr::to_owned).collect::<Vec<_>>();
@@ -278,7 +287,7 @@ fn links_on(path: &Path) -> Vec<PathBuf> {
 /// The most links on a path. The system follows fewer.
 const MAX_LINKS: usize = 100;
 
-/// Whether a repository brought this link, and it leads to a file that is none of the repository's. The run
+/// Whether a repository brought this link, and it leads to a file that is none of the repository's. A run
 /// would show that file to models and write it in the end, and a stranger may have chosen it.
 fn leads_out(link: &Path, target: &Path) -> bool {
     let (folder, _) = beneath::split(link);
