@@ -1,9 +1,11 @@
 //! `/debates/{id}/poll`, `/wait` and `/presence`: the roles that wait, and what they work on.
 
+use std::future::ready;
 use std::time::Duration;
 
 use aw_core::{ArgumentId, DebateId, Role, WorkLabel};
 use axum::response::{IntoResponse, Response};
+use futures_util::future::Either;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -47,8 +49,7 @@ pub(super) fn poll(
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> impl Future<Output = Result<Response, Problem>> {
-    let request = WaitRequest::parse(&debate, &params, Duration::ZERO);
-    async move { access.hold(request?).await }
+    hold(access, WaitRequest::parse(&debate, &params, Duration::ZERO))
 }
 
 /// Like `poll`, but waits for a minute by default.
@@ -66,8 +67,7 @@ pub(super) fn wait(
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> impl Future<Output = Result<Response, Problem>> {
-    let request = WaitRequest::parse(&debate, &params, LONGEST_WAIT);
-    async move { access.hold(request?).await }
+    hold(access, WaitRequest::parse(&debate, &params, LONGEST_WAIT))
 }
 
 /// Sets what a role works on. It lasts for a minute, and a page shows it beside the role.
@@ -96,6 +96,7 @@ pub(super) async fn set_presence(
 }
 
 /// A parsed poll: the only part of the request that a held wait keeps.
+#[derive(Clone, Copy)]
 struct WaitRequest {
     debate: DebateId,
     role: Role,
@@ -122,33 +123,47 @@ impl WaitRequest {
     }
 }
 
+/// Holds a wait. It is no async function, which would keep its arguments twice.
+fn hold(
+    access: Access,
+    request: Result<WaitRequest, Problem>,
+) -> impl Future<Output = Result<Response, Problem>> {
+    match request {
+        Ok(request) => Either::Left(access.hold(request)),
+        Err(problem) => Either::Right(ready(Err(problem))),
+    }
+}
+
 impl Access {
-    async fn hold(
-        &self,
-        WaitRequest { debate, role, after, patience }: WaitRequest,
-    ) -> Result<Response, Problem> {
-        let waiter = self.waiter(role, debate)?;
-        let at_once = || waiter.wait(after, Duration::ZERO);
-        let poll = if patience.is_zero() {
-            at_once().await?
-        } else {
-            let _permit = self.app.waits.take(&self.caller)?;
-            let mut stopping = self.app.stopping.clone();
-            tokio::select! {
-                poll = waiter.wait(after, patience) => poll?,
+    fn hold(self, request: WaitRequest) -> impl Future<Output = Result<Response, Problem>> {
+        let WaitRequest { debate, role, after, patience } = request;
+        async move {
+            let waiter = self.waiter(role, debate)?;
+            let held = if patience.is_zero() {
+                None
+            } else {
+                let _permit = self.app.waits.take(&self.caller)?;
+                let mut stopping = self.app.stopping.clone();
+                tokio::select! {
+                    poll = waiter.wait(after, patience) => Some(poll?),
+                    () = stopping.wait() => None,
+                    () = self.access_lost() => return Err(Problem::unauthorised(true)),
+                }
+            };
+            let poll = match held {
+                Some(poll) => poll,
                 // A server that stops answers its waiters with the state of now.
-                () = stopping.wait() => at_once().await?,
-                () = self.access_lost() => return Err(Problem::unauthorised(true)),
+                None => waiter.wait(after, Duration::ZERO).await?,
+            };
+            if !self.is_still_allowed().await {
+                return Err(Problem::unauthorised(true));
             }
-        };
-        if !self.is_still_allowed().await {
-            return Err(Problem::unauthorised(true));
+            if let aw_record::Poll::News(news) = &poll
+                && let Some(rulings) = news.earlier
+            {
+                return debate_stream::poll(&self.app, &waiter.debate(), news, rulings);
+            }
+            Ok(Json(Success::new(Poll::from(&poll))).into_response())
         }
-        if let aw_record::Poll::News(news) = &poll
-            && let Some(rulings) = news.earlier
-        {
-            return debate_stream::poll(&self.app, &waiter.debate(), news, rulings);
-        }
-        Ok(Json(Success::new(Poll::from(&poll))).into_response())
     }
 }
