@@ -23,7 +23,7 @@ pub fn began(pid: u32) -> Option<String> {
 /// The start of a process, as a text to compare; none if the process has ended.
 #[cfg(not(target_os = "linux"))]
 pub fn began(pid: u32) -> Option<String> {
-    let output = std::process::Command::new("ps")
+    let output = std::process::Command::new("/bin/ps")
         .args(["-o", "stat=,lstart=", "-p", &pid.to_string()])
         .env("LC_ALL", "C")
         .output()
@@ -43,8 +43,9 @@ pub fn has_argument(pid: u32, argument: &str) -> bool {
 /// Whether a process that runs was started with this argument.
 #[cfg(not(target_os = "linux"))]
 pub fn has_argument(pid: u32, argument: &str) -> bool {
-    let ps =
-        std::process::Command::new("ps").args(["-o", "args=", "-p", &pid.to_string()]).output();
+    let ps = std::process::Command::new("/bin/ps")
+        .args(["-o", "args=", "-p", &pid.to_string()])
+        .output();
     let line = ps.map(|ps| String::from_utf8_lossy(&ps.stdout).into_owned()).unwrap_or_default();
     line.split_whitespace().any(|word| word == argument)
 }

@@ -182,6 +182,22 @@ fn one_file_gives_errors_their_status() {
 }
 
 #[test]
+fn no_program_is_looked_up_by_the_whole_path() {
+    for file in sources(PRODUCT) {
+        for some in file.tokens.windows(6) {
+            let words: String = some[..5].iter().map(|token| token.text.as_str()).collect();
+            assert!(
+                words != "Command::new(" || !some[5].is_literal || some[5].text.starts_with("\"/"),
+                "{}:{}: {} is found by PATH; use programs::command or an absolute path",
+                file.name,
+                some[5].line,
+                some[5].text
+            );
+        }
+    }
+}
+
+#[test]
 fn the_core_does_not_link_the_standard_library() {
     assert!(read("core/src/lib.rs").contains("#![no_std]"));
 }
