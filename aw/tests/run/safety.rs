@@ -42,6 +42,10 @@ fn files_that_configure_agent_programs_stay_out_of_the_copies() {
         ".env.local",
         ".mcp.json",
         "opencode.jsonc",
+        "bunfig.toml",
+        "sub/.npmrc",
+        ".yarnrc.yml",
+        ".tool-versions",
     ] {
         let path = scene.aw.desk().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -55,7 +59,18 @@ fn files_that_configure_agent_programs_stay_out_of_the_copies() {
     assert_eq!(data["outcome"], "agreed");
     let files = scene.noted("opponent.files");
     assert!(files.contains("./src/charge.rs") && files.contains("./.aw/debate.md"), "{files}");
-    for name in [".claude", ".codex", ".env", ".mcp.json", "opencode.json", "users"] {
+    for name in [
+        ".claude",
+        ".codex",
+        ".env",
+        ".mcp.json",
+        "opencode.json",
+        "bunfig.toml",
+        ".npmrc",
+        ".yarnrc",
+        ".tool-versions",
+        "users",
+    ] {
         assert!(!files.contains(name), "{name}:\n{files}");
     }
     assert!(data["notes"].to_string().contains("left out"), "{data}");

@@ -5,12 +5,30 @@ use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Component, Path};
 
-/// Files and folders that configure an agent program, hold secrets, or belong to git.
-const EXACT: [&str; 8] =
-    [".git", ".claude", ".codex", ".gemini", ".opencode", ".cursor", ".agents", ".mcp.json"];
+/// Files and folders that configure an agent program or what it runs on, hold secrets, or belong to git.
+///
+/// The agent programs work in the copy. Bun, also in a program that it has compiled, runs the `preload` of a
+/// `bunfig.toml` there. npm takes its registry from `.npmrc` and puts variables of the environment into its tokens.
+/// Yarn, even for its version, starts what `.yarnrc` or `.yarnrc.yml` names. The `node` of asdf is the one that
+/// `.tool-versions` names, perhaps by a path.
+const EXACT: [&str; 12] = [
+    ".git",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".opencode",
+    ".cursor",
+    ".agents",
+    ".mcp.json",
+    "bunfig.toml",
+    ".bunfig.toml",
+    ".npmrc",
+    ".tool-versions",
+];
 
 /// Beginnings of such names, with the word for a note.
-const BEGINNINGS: [(&str, &str); 2] = [("opencode.json", "opencode.json*"), (".env", ".env*")];
+const BEGINNINGS: [(&str, &str); 3] =
+    [("opencode.json", "opencode.json*"), (".env", ".env*"), (".yarnrc", ".yarnrc*")];
 
 /// The runner's own folder in a copy. A project's folder of this name stays out.
 pub(crate) const OWN: &str = ".aw";
@@ -80,7 +98,7 @@ pub(crate) fn left_out(path: &Path) -> Option<&'static str> {
 /// Returns why a file or folder of this name stays out at any depth, or `None`.
 pub(crate) fn left_out_name(name: &OsStr) -> Option<&'static str> {
     let bytes = name.as_encoded_bytes();
-    if bytes.is_ascii() && !matches!(bytes.first(), Some(b'.' | b'o' | b'O')) {
+    if bytes.is_ascii() && !matches!(bytes.first(), Some(b'.' | b'b' | b'B' | b'o' | b'O')) {
         return None; // Nearly every name.
     }
     let folded = fold(name);
@@ -165,6 +183,13 @@ mod tests {
             ".ENV.local",
             ".envrc",
             ".agents/x",
+            "bunfig.toml",
+            "packages/x/BunFig.toml",
+            ".bunfig.toml",
+            ".npmrc",
+            ".yarnrc",
+            ".yarnrc.yml",
+            ".tool-versions",
             ".cur\u{17f}or/rules",
             ".g\u{200c}it/config",
             ".aw",
@@ -184,6 +209,10 @@ mod tests {
             "CLAUDE.md",
             "o",
             ".mcp.jsonl",
+            "bun.lock",
+            "package.json",
+            "deno.json",
+            "pyproject.toml",
         ];
         for name in kept {
             assert_eq!(left_out(Path::new(name)), None, "{name}");
