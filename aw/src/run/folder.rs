@@ -288,7 +288,7 @@ pub(super) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut draft = file.as_os_str().to_owned();
     draft.push(".part");
     let draft = PathBuf::from(draft);
-    let mut written = private_file().create(true).truncate(true).open(&draft)?;
+    let mut written = fresh_file(&draft)?;
     written.write_all(bytes)?;
     written.sync_all()?;
     fs::rename(&draft, file)?;
@@ -307,8 +307,14 @@ pub(super) fn read_if_there(file: &Path) -> io::Result<Option<String>> {
     }
 }
 
-fn private_folder(path: &Path) -> io::Result<()> {
+/// Makes a folder, and those above it, private to their owner.
+pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes an empty file that is private to its owner.
+pub(super) fn fresh_file(path: &Path) -> io::Result<File> {
+    private_file().create(true).truncate(true).open(path)
 }
 
 fn private_file() -> OpenOptions {

@@ -175,10 +175,10 @@ impl Runner {
             return Ok(text);
         }
         let text = self.ask(&client::document(document, Some(version), true))?.content;
-        if let Some(folder) = file.parent() {
+        if let Some(above) = file.parent() {
             // If there is no room, the version is requested again later.
-            let _ =
-                fs::create_dir_all(folder).and_then(|()| folder::replace(&file, text.as_bytes()));
+            let _ = folder::private_folder(above)
+                .and_then(|()| folder::replace(&file, text.as_bytes()));
         }
         Ok(text)
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use super::folder;
 use super::helper::HelperNotice;
 use crate::programs;
 
@@ -81,7 +82,8 @@ impl RunningProgram {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let (stdout, stderr) = (File::create(setup.stdout)?, File::create(setup.stderr)?);
+        let stdout = folder::fresh_file(setup.stdout)?;
+        let stderr = folder::fresh_file(setup.stderr)?;
         let mut helper = command.spawn()?;
         // The command holds the helper's end of the socket.
         drop(command);

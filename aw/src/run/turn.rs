@@ -255,7 +255,7 @@ impl Runner {
         let copy = self.folder.copy(seat);
         // Files from an earlier start of the program are removed.
         let own = folder.join("program");
-        remove_folder(&own).and_then(|()| fs::create_dir(&own))?;
+        remove_folder(&own).and_then(|()| folder::private_folder(&own))?;
         let settings = agent.settings(&self.environment);
         let turn = Turn {
             session: match session {

@@ -2,28 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Child;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::scene::{ACCEPTS, AGREES, FIRST_CLAIM, MENDS, Scene};
+use super::scene::{ACCEPTS, AGREES, FIRST_CLAIM, MENDS, Scene, signal, until};
 use crate::world::Dice;
-
-fn signal(child: &Child, signal: Signal) {
-    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// The debate of the only run.
 fn debate(scene: &Scene) -> Option<String> {

@@ -1,11 +1,11 @@
 //! Nothing of an agent, a plan or a repository gets out of its copy.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::scene::{ACCEPTS, AGREES, FIRST_CLAIM, MENDS, Scene};
+use super::scene::{ACCEPTS, AGREES, FIRST_CLAIM, MENDS, Scene, until};
 
 #[test]
 fn an_agent_gets_no_token_and_can_play_no_other_seat() {
@@ -165,4 +165,38 @@ fn a_repair_starts_in_a_copy_of_its_own_without_what_the_agent_has_put_there() {
     assert!(files.contains("plan.md") && !files.contains(".claude"), "{files}");
     assert_eq!(fs::read_dir(outside).unwrap().count(), 0, "nothing was put into the other folder");
     assert!(scene.text("plan.md").contains("one key a payment"), "a repair keeps the changed plan");
+}
+
+#[test]
+fn files_of_a_run_are_private_with_any_umask() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM)]);
+    scene.agent("proposer", &[("", "MOVE: appeal\nP1: uphold or dismiss?\n")]);
+    // A run that is not finished keeps its copies.
+    let line = "aw debate run plan.md --proposer proposer --opponent opponent --arbitrator none";
+    let ran = scene.aw.sh(&format!("umask 0; {line} --detach"));
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let runs = scene.aw.home().join("runs");
+    let run = fs::read_dir(&runs).unwrap().next().unwrap().unwrap().path();
+    until("the run ends", || {
+        fs::read(run.join("answer.json")).is_ok_and(|answer| {
+            serde_json::from_slice::<Value>(&answer).is_ok_and(|answer| answer["success"] == false)
+        })
+    });
+    let (mut seen, mut open, mut waiting) = (Vec::new(), Vec::new(), vec![runs.clone()]);
+    while let Some(path) = waiting.pop() {
+        let about = fs::symlink_metadata(&path).unwrap();
+        if about.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        let name = path.strip_prefix(&runs).unwrap().display().to_string();
+        if about.permissions().mode() & 0o077 != 0 {
+            open.push(format!("{:o} {name}", about.permissions().mode() & 0o777));
+        }
+        seen.push(name);
+    }
+    assert_eq!(open, [""; 0], "another user can open these");
+    for part in ["answer.json", "runner.log", "documents", "stdout", "stderr", "program", "base"] {
+        assert!(seen.iter().any(|name| name.ends_with(part)), "{part}: {seen:#?}");
+    }
 }

@@ -4,7 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::cli::aw::{Aw, Ran};
@@ -19,6 +23,20 @@ pub const FIRST_CLAIM: &str = "### NEW [critical] A retry can charge twice\n\
 pub const AGREES: &str = "### P1 [resolved] Step 1 of v2.\n### VERDICT [agree]\n";
 pub const ACCEPTS: &str = "### P1 [accepted] One key a payment.\n";
 pub const MENDS: &str = "sed -i 's/3 times\\./3 times, with one key a payment./' plan.md";
+
+/// Sends a signal to a command that was left running.
+pub fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+}
+
+/// Waits until this holds.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
 
 /// A shell at a project.
 pub struct Scene {

@@ -1,7 +1,7 @@
 //! `aw debate run`: a whole debate by one command.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,7 @@ use crate::api::client::Call;
 use crate::api::error::Code;
 use crate::api::http::{BUDGET, Client, Data, Trouble};
 use crate::api::types::TypeTexts;
+use crate::data_dir::private;
 use crate::kit::project_of;
 use crate::kit::texts::Language;
 use crate::programs;
@@ -414,7 +415,7 @@ fn detach(runner: Runner) -> Result<Shown, CliError> {
         CliError::connection(format!("the runner did not start: {error}"))
             .suggest(format!("Go on here: aw debate run --resume {debate}"))
     };
-    let open = |name: &str| File::create(folder.join(name));
+    let open = |name: &str| private().create(true).truncate(true).open(folder.join(name));
     let program = programs::own().map_err(failed)?;
     Command::new(program)
         .args(["debate", "run", "--background", "--resume", &debate])
