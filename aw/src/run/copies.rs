@@ -21,7 +21,7 @@ pub use error::CopyError;
 pub use names::shown;
 pub use results::{Written, beside, write_back, write_new};
 pub use seat::{Extras, changed_files, refresh, taken_plan};
-pub use source::{CopyExtent, CopySource, link_out};
+pub use source::{CopyExtent, CopySource, files_of_base, link_out};
 
 /// The largest plan, in bytes.
 pub const MAX_PLAN: u64 = 5 * 1024 * 1024;

@@ -477,9 +477,14 @@ impl Runner {
         let plan = self.state.plan.as_ref();
         let except: Vec<&Path> =
             plan.iter().flat_map(|plan| [plan.file.as_path(), plan.target.as_path()]).collect();
+        let files;
         let watched = match self.state.is_repository {
             true => Watched::Repository,
-            false => Watched::Files(&[]),
+            false => {
+                // Those that agents see. There may be any number of others.
+                files = copies::files_of_base(&self.folder.base())?;
+                Watched::Files(&files)
+            }
         };
         Tree::look(&self.state.root, watched, &except).map_err(|why| match self.stop.asked() {
             0 => RunStopped::from(std::io::Error::other(why)),

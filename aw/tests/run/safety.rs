@@ -168,6 +168,18 @@ fn a_repair_starts_in_a_copy_of_its_own_without_what_the_agent_has_put_there() {
 }
 
 #[test]
+fn without_git_a_command_that_changed_a_file_of_the_run_is_noticed_too() {
+    let scene = Scene::new();
+    fs::remove_dir_all(scene.aw.desk().join(".git")).unwrap();
+    let harms = format!("printf 'harm' > '{}/src/charge.rs'", scene.aw.desk().display());
+    scene.agent("opponent", &[(&harms, FIRST_CLAIM)]);
+    scene.agent("proposer", &[(MENDS, ACCEPTS)]);
+    let ran = scene.run(&["--files", "src/**"]);
+    ran.refused(8, "AGENT_FAILED");
+    assert_eq!(ran.any_data()["stopped_by"]["detail"], "changed: src/charge.rs");
+}
+
+#[test]
 fn files_of_a_run_are_private_with_any_umask() {
     let scene = Scene::new();
     scene.agent("opponent", &[("", FIRST_CLAIM)]);

@@ -191,6 +191,22 @@ impl CopySource {
     }
 }
 
+/// Lists the files and links of `base`, as paths relative to it.
+pub fn files_of_base(base: &Path) -> io::Result<Vec<PathBuf>> {
+    let (mut found, mut waiting) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(base.join(&folder))? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            match entry.file_type()?.is_dir() {
+                true => waiting.push(path),
+                false => found.push(path),
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Reads the plan and checks that it can be debated.
 fn read_plan(plan: &Path) -> Result<String, CopyError> {
     let path = || plan.to_owned();
