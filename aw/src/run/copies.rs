@@ -10,6 +10,7 @@
 mod beneath;
 mod error;
 pub(crate) mod git;
+pub(crate) mod git_settings;
 mod names;
 mod results;
 mod seat;

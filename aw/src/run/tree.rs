@@ -4,6 +4,8 @@
 //! repository's config names, and it rewrites the index if it may. Three things together show all that it
 //! shows: HEAD, the index as `ls-files --stage` lists it, and size and times of each file that git lists. The
 //! bytes of the index file are no help: each `git status` of an editor rewrites them.
+//!
+//! A file that makes git start a program counts, too: the user's next git command would obey it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -11,12 +13,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::copies::git::{self, GitError, Listed};
-use super::copies::shown;
+use super::copies::{git_settings, shown};
 
 /// The files to look at.
 #[derive(Debug, Clone, Copy)]
 pub enum Watched<'a> {
-    /// Those that git lists, with HEAD and the index.
+    /// Those that git lists, with HEAD, the index, and the files that make git start programs.
     Repository,
     /// These, relative to the root.
     Files(&'a [PathBuf]),
@@ -53,10 +55,18 @@ impl Tree {
     /// Reads the state of the project at `root`. The files in `except` do not count: the plan,
     /// under all its names.
     pub fn look(root: &Path, watched: Watched<'_>, except: &[&Path]) -> Result<Tree, String> {
-        let (head, listed) = match watched {
+        let (head, listed): (_, Vec<_>) = match watched {
             Watched::Repository => {
                 let listed = git::list(root).map_err(|error| error.to_string())?;
-                (Some(head(root).map_err(|error| error.to_string())?), listed)
+                let settings =
+                    git_settings::of(root, &listed).map_err(|error| error.to_string())?;
+                let settings = settings.into_iter().map(|place| {
+                    let path = place.strip_prefix(root).map(Path::to_owned).unwrap_or(place);
+                    Listed { path, staged: String::new() }
+                });
+                // Git may list one of them. Then its place in the index counts.
+                let all = settings.chain(listed).collect();
+                (Some(head(root).map_err(|error| error.to_string())?), all)
             }
             Watched::Files(files) => {
                 let listed = |path: &PathBuf| Listed { path: path.clone(), staged: String::new() };

@@ -180,6 +180,18 @@ fn without_git_a_command_that_changed_a_file_of_the_run_is_noticed_too() {
 }
 
 #[test]
+fn a_command_that_gave_git_a_program_to_start_is_noticed_too() {
+    let scene = Scene::new();
+    let project = scene.aw.desk();
+    let harms = format!("git -C '{}' config core.fsmonitor /tmp/x", project.display());
+    scene.agent("opponent", &[(&harms, FIRST_CLAIM)]);
+    scene.agent("proposer", &[(MENDS, ACCEPTS)]);
+    let ran = scene.run(&[]);
+    ran.refused(8, "AGENT_FAILED");
+    assert_eq!(ran.any_data()["stopped_by"]["detail"], "changed: .git/config");
+}
+
+#[test]
 fn files_of_a_run_are_private_with_any_umask() {
     let scene = Scene::new();
     scene.agent("opponent", &[("", FIRST_CLAIM)]);

@@ -1,8 +1,8 @@
 //! Asks git about the user's repository, and starts nothing else.
 //!
 //! A repository that came as an archive brings its own `.git/config`. It may name programs for git to start.
-//! Only `rev-parse`, `symbolic-ref`, `config --get`, `log` and `ls-files` are called: they need no pager, editor, filter, textconv,
-//! credential or signature program. What is left is switched off in [`command`].
+//! Only `rev-parse`, `symbolic-ref`, `config --get`, `config --get-all`, `log` and `ls-files` are called: they need no
+//! pager, editor, filter, textconv, credential or signature program. What is left is switched off in [`command`].
 
 use std::env;
 use std::ffi::OsStr;

@@ -1086,6 +1086,64 @@ fn each_change_of_the_users_tree_is_seen_except_the_plans() {
 }
 
 #[test]
+fn a_change_of_a_file_that_names_programs_for_git_is_seen() {
+    let world = World::new();
+    let inner = world.path("inner");
+    put(&inner.join("lib.rs"), "lib");
+    git_in(&inner, &["init", "-q"]);
+    git_in(&inner, &["add", "-A"]);
+    git_in(&inner, &["commit", "-q", "-m", "x"]);
+    world.git(&["submodule", "add", "-q", inner.to_str().unwrap(), "sub"]);
+    world.write(".gitignore", ".husky/_\n");
+    world.write(".husky/_/pre-commit", "");
+    world.git(&["config", "core.hooksPath", ".husky/_"]);
+    world.commit();
+    let _ = fs::remove_dir_all(world.at(".git/hooks"));
+    for (path, expected) in [
+        (".git/config", "changed"),
+        (".git/config.worktree", "new"),
+        (".git/commondir", "new"),
+        (".git/hooks/pre-commit", "new"),
+        (".git/hooks/pre-commit", "changed"),
+        (".git/info/attributes", "new"),
+        (".git/modules/sub/config", "changed"),
+        (".git/modules/sub/hooks/post-checkout", "new"),
+        ("sub/.git", "changed"),
+        (".husky/_/pre-commit", "changed"),
+        (".husky/_/post-merge", "new"),
+    ] {
+        let (before, text) = (world.look(), fs::read_to_string(world.at(path)));
+        world.write(path, &format!("{}\n", text.as_deref().unwrap_or_default()));
+        assert_eq!(world.look().changes_since(&before), [format!("{expected}: {path}")]);
+        if path == ".git/commondir" {
+            fs::remove_file(world.at(path)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_change_of_a_file_that_names_programs_for_git_is_seen_in_a_worktree() {
+    let world = World::new();
+    let tree = world.path("tree");
+    world.git(&["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "w"]);
+    let look = || Tree::look(&tree, Watched::Repository, &[]).unwrap();
+    let outside = |path: &str| shown(&world.at(path));
+    for (path, expected) in [
+        (world.at(".git/config"), format!("changed: {}", outside(".git/config"))),
+        (world.at(".git/hooks/pre-push"), format!("new: {}", outside(".git/hooks/pre-push"))),
+        (
+            world.at(".git/worktrees/tree/config.worktree"),
+            format!("new: {}", outside(".git/worktrees/tree/config.worktree")),
+        ),
+        (tree.join(".git"), "changed: .git".to_owned()),
+    ] {
+        let (before, text) = (look(), fs::read_to_string(&path));
+        put(&path, &format!("{}\n", text.as_deref().unwrap_or_default()));
+        assert_eq!(look().changes_since(&before), [expected]);
+    }
+}
+
+#[test]
 fn a_change_that_keeps_size_and_mtime_is_seen() {
     let world = World::new();
     let before = world.look();
