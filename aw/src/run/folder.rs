@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use aw_core::Role;
 
@@ -252,6 +253,58 @@ impl RunFolder {
     }
 }
 
+/// The folder of a live check, beside those of the runs. It goes when the check ends.
+#[derive(Debug)]
+pub(super) struct CheckFolder {
+    path: PathBuf,
+    /// Held by all checks together, until they end in any way.
+    _lock: File,
+}
+
+/// The beginning of the names of such folders, and the file with their lock.
+const CHECK: &str = "check-";
+const CHECK_LOCK: &str = "checks.lock";
+
+impl CheckFolder {
+    /// Makes a folder.
+    pub(super) fn make(runs: &Path) -> io::Result<Self> {
+        private_folder(runs)?;
+        forget_checks(runs);
+        let lock = private_file().create(true).truncate(false).open(runs.join(CHECK_LOCK))?;
+        lock.lock_shared()?;
+        let path = runs.join(format!("{CHECK}{}", Uuid::new_v4()));
+        private_folder(&path)?;
+        // Agents see this path, which must be the one that the system resolves.
+        Ok(CheckFolder { path: fs::canonicalize(path)?, _lock: lock })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for CheckFolder {
+    fn drop(&mut self) {
+        // What cannot be removed goes with the next check or run.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes the folders that killed checks have left behind, unless a check is under way.
+fn forget_checks(runs: &Path) {
+    // Without a lock there was no check.
+    let Ok(lock) = private_file().open(runs.join(CHECK_LOCK)) else { return };
+    if lock.try_lock().is_err() {
+        return;
+    }
+    for entry in fs::read_dir(runs).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(CHECK.as_bytes()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// Reads the state of the run in this folder, without its lock.
 pub(super) fn read_state(folder: &Path) -> io::Result<RunState> {
     serde_json::from_slice(&fs::read(folder.join("run.json"))?).map_err(io::Error::from)
@@ -272,8 +325,9 @@ pub(super) fn all(runs: &Path) -> Vec<(PathBuf, RunState)> {
     found.into_iter().map(|(_, path, state)| (path, state)).collect()
 }
 
-/// Removes the runs that were finished longer ago than this.
+/// Removes the runs that were finished longer ago than this, and what killed checks have left behind.
 pub(super) fn forget_older(runs: &Path, than: Duration) {
+    forget_checks(runs);
     for (path, state) in all(runs) {
         let changed = fs::metadata(path.join("run.json")).and_then(|file| file.modified());
         let age = changed.ok().and_then(|changed| changed.elapsed().ok()).unwrap_or_default();

@@ -42,7 +42,7 @@ use aw_core::Role;
 
 use crate::settings::RunSettings;
 use agents::{Agent, AgentEnvironment};
-pub use check::check;
+pub use check::{LiveCheck, check};
 use folder::{RunFolder, RunState, SeatState};
 pub use outcome::{RunCheck, RunData, SeatData};
 use server::Line;

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod failures;
+mod live_check;
 mod resuming;
 mod safety;
 pub mod scene;

@@ -35,7 +35,8 @@ use crate::programs;
 use crate::run::server::Line;
 use crate::run::watch::StopRequest;
 use crate::run::{
-    self, Asked, Exit, NotStarted, RunData, RunLimits, RunStopped, RunSurroundings, Runner, Seats,
+    self, Asked, Exit, LiveCheck, NotStarted, RunData, RunLimits, RunStopped, RunSurroundings,
+    Runner, Seats,
 };
 use crate::settings::ClientSettings;
 
@@ -128,7 +129,9 @@ fn run_named(runs: &Path, name: &str, verbose: bool) -> Result<String, CliError>
     }
     let folders = fs::read_dir(runs).into_iter().flatten().flatten();
     let folders = folders.filter_map(|folder| folder.file_name().into_string().ok());
-    let fits = |folder: &String| name.len() >= 4 && folder.starts_with(name);
+    let fits = |folder: &String| {
+        name.len() >= 4 && folder.starts_with(name) && Uuid::try_parse(folder).is_ok()
+    };
     let mut fitting: Vec<String> = folders.filter(fits).collect();
     match (fitting.pop(), fitting.is_empty()) {
         (Some(only), true) => Ok(only),
@@ -187,7 +190,7 @@ impl Run {
         let project = self.project(&current, settings.home.path());
         if self.check {
             let asked = self.asked(&settings, current, project, None)?;
-            return self.checked(&settings, &asked);
+            return self.checked(&settings, &asked, &runs);
         }
         let budget = self.budget();
         let line = RunLine::open(&settings, self.shape.verbose)?;
@@ -251,13 +254,18 @@ impl Run {
     }
 
     /// The answer of `--check`.
-    fn checked(&self, settings: &ClientSettings, asked: &Asked) -> Result<Shown, CliError> {
-        let folder = env::temp_dir().join(format!("aw-check-{}", Uuid::new_v4()));
-        let live = self.live.then_some(folder.as_path());
-        let check = run::check(&settings.runs, asked, live);
-        // The folder is there only after a tiny turn.
-        let _ = fs::remove_dir_all(&folder);
-        let check = check.map_err(not_started)?;
+    fn checked(
+        &self,
+        settings: &ClientSettings,
+        asked: &Asked,
+        runs: &Path,
+    ) -> Result<Shown, CliError> {
+        let stop = StopRequest::default();
+        if self.live {
+            watch_signals(&stop, &View::new(false));
+        }
+        let live = self.live.then_some(LiveCheck { runs, stop: &stop });
+        let check = run::check(&settings.runs, asked, live).map_err(not_started)?;
         let answers = |seat: &run::SeatData| seat.live.as_ref().is_none_or(|live| live.answered);
         let failed = Code::AgentFailed.exit();
         let all_answer = check.seats.values().all(answers);
