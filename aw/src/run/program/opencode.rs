@@ -32,8 +32,11 @@ pub(super) fn line(turn: &Turn) -> StartLine {
         permission["edit"] = json!({"*": "deny", plan: "allow"});
     }
     let agent = json!({"mode": "primary", "permission": permission});
-    let mut config =
-        json!({"share": "disabled", "permission": permission, "agent": {AGENT: agent}});
+    // A language server or a formatter of the user's configuration may start programs of the copy.
+    let mut config = json!({
+        "share": "disabled", "permission": permission, "agent": {AGENT: agent},
+        "lsp": false, "formatter": false,
+    });
     for name in turn.mcp_servers {
         config["mcp"][name] = json!({"enabled": false});
     }

@@ -555,6 +555,7 @@ fn odd_names_of_plans_are_escaped() {
     let config = config.iter().find(|(name, _)| *name == "OPENCODE_CONFIG_CONTENT").unwrap();
     let config: Value = serde_json::from_str(&config.1).unwrap();
     assert_eq!(config["agent"]["aw-debate"]["permission"]["edit"]["a \"b.md"], "allow");
+    assert_eq!([&config["lsp"], &config["formatter"]], [false, false]);
 }
 
 #[test]
