@@ -40,12 +40,23 @@ impl FromStr for PostgresUrl {
 /// Removes the parameters about certificates, which the driver does not support.
 fn without_trust(text: &str) -> Result<(String, Trust), String> {
     let mut trust = Trust::default();
+    // The driver takes everything before the first `@` for the user and the password, so a `?` there
+    // would begin the parameters here and not there: `sslmode` would be lost.
+    if text.split_once('@').is_some_and(|(credentials, _)| credentials.contains('?')) {
+        return Err(
+            "the PostgreSQL URL has a ? before an @: write %3F for a ? in the user or the \
+                    password, and %40 for an @ in a parameter"
+                .to_owned(),
+        );
+    }
     let Some((address, parameters)) = text.split_once('?') else {
         return Ok((text.to_owned(), trust));
     };
     let mut others = Vec::new();
     for parameter in parameters.split('&') {
-        match parameter.split_once('=') {
+        let pair = parameter.split_once('=');
+        let pair = pair.map(|(name, value)| (percent_decode_str(name).decode_utf8_lossy(), value));
+        match pair.as_ref().map(|(name, value)| (name.as_ref(), *value)) {
             Some(("sslmode", mode)) => {
                 trust.mode = Mode::named(mode).ok_or(
                     "its sslmode is none of disable, prefer, require, verify-ca and verify-full",
@@ -93,6 +104,8 @@ impl fmt::Debug for PostgresUrl {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::SslMode;
+
     use super::*;
     use crate::store::Place;
 
@@ -107,6 +120,30 @@ mod tests {
         assert!("postgres://".parse::<Place>().is_err());
         for file in ["sqlite:/tmp/debate.db", "/tmp/debate.db"] {
             assert_eq!(file.parse::<Place>().unwrap().to_string(), "/tmp/debate.db");
+        }
+    }
+
+    #[test]
+    fn no_character_of_a_password_weakens_the_sslmode_of_its_url() {
+        let end = "@db.example/debates?sslmode=require";
+        for password in ["what?", "?", "a?b=c", "a?sslmode=disable", "a?b&sslmode=prefer"] {
+            let refused = format!("postgres://an:{password}{end}").parse::<Place>().unwrap_err();
+            assert!(refused.contains("%3F"), "{refused}");
+            assert!(!refused.contains(password) || password == "?", "{refused}");
+        }
+        let refused = "postgres://db.example/debates?sslmode=require&application_name=a@b"
+            .parse::<Place>()
+            .unwrap_err();
+        assert!(refused.contains("%40"), "{refused}");
+        for text in [
+            format!("postgres://an:what%3F{end}"),
+            format!("postgres://an:a/b&sslmode=disable{end}"),
+            format!("postgres://an{end}&application_name=a@b"),
+            "postgres://an@db.example/debates?ssl%6dode=require".to_owned(),
+        ] {
+            let url: PostgresUrl = text.parse().unwrap();
+            assert_eq!(url.trust.mode, Mode::Require, "{text}");
+            assert_eq!(url.config.get_ssl_mode(), SslMode::Require, "{text}");
         }
     }
 
