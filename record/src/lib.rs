@@ -44,8 +44,8 @@ pub use presence::{Sign, Working};
 pub use seat::{NewSeat, Pass, Seat, SeatRole};
 pub use shared_answers::SharedAnswers;
 pub use store::{
-    OpenError, Place, PostgresUrl, Rehearsal, RestoreError, Restored, Store, StoreOptions,
-    TransferError, Transferred, Vitals, backup, rehearse, restore, transfer,
+    OpenError, Place, PostgresUrl, Rehearsal, RestoreError, Restored, RestoredTokens, Store,
+    StoreOptions, TransferError, Transferred, Vitals, backup, rehearse, restore, transfer,
 };
 pub use types::{
     Ask, Authorship, Citation, CitedDocument, CitedMark, CitedPage, CitingDebate, Context,

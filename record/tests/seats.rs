@@ -1,7 +1,12 @@
 //! Seats: when a token is valid, the passes of browsers, and which documents a seat sees.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use aw_core::{DebateId, Hash, Move, Role, SeatName, Time};
-use aw_record::{DocumentFilter, Failure, NewSeat, Pass, Seat, SeatRole};
+use aw_record::{
+    DocumentFilter, Failure, NewSeat, Pass, Place, RestoredTokens, Seat, SeatRole, backup, restore,
+};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -124,6 +129,73 @@ async fn a_seat_of_one_debate_sees_the_documents_it_cites_and_its_own() {
     let lost = NewSeat { debate: Some(nowhere), ..seat("Lost", 3) };
     let failure = world.engine.make_seat(lost).await.unwrap_err();
     assert!(matches!(failure, Failure::DebateNotFound { .. }), "{failure}");
+}
+
+#[tokio::test]
+async fn a_restored_backup_lets_nobody_in_whom_the_record_has_shut_out_since() {
+    let world = World::in_file();
+    let end = Some(Time(BEGINNING + 1_000));
+    let made =
+        async |name: &str, token| world.engine.make_seat(seat(name, token)).await.unwrap().id;
+    let (kept, revoked) = (made("kept", 1).await, made("revoked", 2).await);
+    let expired = NewSeat { expires_at: end, ..seat("expired", 3) };
+    world.engine.make_seat(expired).await.unwrap();
+    for holder in 1..=2 {
+        for once in [false, true] {
+            let hash = Hash([10 * holder + u8::from(once); 32]);
+            let (holder, expires_at) = (Hash([holder; 32]), Time(i64::MAX));
+            world.engine.give_pass(Pass { hash, holder, once, expires_at }).await.unwrap();
+        }
+    }
+    let copy = |name: &str| world.path.with_file_name(name);
+    backup(&world.path, &copy("early"), |_, _| {}).unwrap();
+    let at = world.at(10);
+    world.engine.revoke_seat(revoked).await.unwrap();
+    let later = made("later", 4).await;
+    backup(&world.path, &copy("late"), |_, _| {}).unwrap();
+    world.engine.close().await;
+    drop(world.engine);
+
+    let now = Time(BEGINNING + 2_000);
+    let restored = async |database: PathBuf, name: &str| {
+        let (copy, place) = (copy(name), database.clone());
+        let restoring = move || restore(&place, &copy, "now", false, now, |_, _| {});
+        let restored = tokio::task::spawn_blocking(restoring).await.unwrap().unwrap();
+        let seats = World::at_place(Place::File(database), |_| {}).engine;
+        for session in [10, 20] {
+            assert_eq!(seats.holder(Hash([session; 32])).await.unwrap(), None);
+        }
+        assert_eq!(seats.redeem(Hash([11; 32])).await.unwrap(), None);
+        let revoked =
+            seats.seats().await.unwrap().into_iter().map(|seat| (seat.id, seat.revoked_at));
+        seats.close().await;
+        (restored.tokens, revoked.collect::<BTreeMap<_, _>>())
+    };
+    let tokens = |valid, revoked| RestoredTokens { valid, revoked };
+
+    let (counted, seats) = restored(world.path.clone(), "early").await;
+    assert_eq!(counted, tokens(1, 1));
+    assert_eq!((seats[&kept], seats[&revoked]), (None, Some(at)));
+
+    // The restored record does not have the seat, so nothing proves that it was not revoked.
+    let (counted, seats) = restored(world.path.clone(), "late").await;
+    assert_eq!(counted, tokens(1, 1));
+    assert_eq!((seats[&kept], seats[&revoked], seats[&later]), (None, Some(at), Some(now)));
+
+    // A record that cannot be read does not prove it either.
+    std::fs::write(&world.path, "no record").unwrap();
+    assert_eq!(restored(world.path.clone(), "late").await.0, tokens(0, 2));
+
+    // Without a record, or on one in which nothing was ever written, the tokens of the backup are valid.
+    let folder = tempfile::tempdir().unwrap();
+    let empty = World::in_file();
+    empty.engine.close().await;
+    drop(empty.engine);
+    for database in [folder.path().join("debate.db"), empty.path.clone()] {
+        let (counted, seats) = restored(database, "early").await;
+        assert_eq!(counted, tokens(2, 0));
+        assert_eq!((seats[&kept], seats[&revoked]), (None, None));
+    }
 }
 
 #[test]

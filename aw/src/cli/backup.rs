@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use aw_record::{OpenError, Place, RestoreError, Restored};
+use aw_core::Time;
+use aw_record::{OpenError, Place, RestoreError, Restored, RestoredTokens};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -81,6 +82,8 @@ struct RestoreOutput {
     bytes: u64,
     debates: u64,
     arguments: u64,
+    tokens_valid: u64,
+    tokens_revoked: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<String>,
 }
@@ -103,14 +106,17 @@ impl Restore {
             .suggest("aw server stop"));
         }
         let (backup, place) = (self.path.clone(), database.clone());
-        let ending = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let now = Timestamp::now();
+        let ending = now.strftime("%Y%m%dT%H%M%SZ").to_string();
+        let now = Time(now.as_millisecond());
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| CliError::input(format!("no threads can be started: {error}")))?;
         let progress = human::Progress::new("copying");
         // Not on this thread: it waits for a database that has threads of its own.
         let restoring = runtime.spawn_blocking(move || {
             let tell = |done, all| progress.show(done, all);
-            let restored = aw_record::restore(&place, &backup, &ending, self.accept_damage, tell);
+            let restored =
+                aw_record::restore(&place, &backup, &ending, self.accept_damage, now, tell);
             progress.done();
             restored
         });
@@ -119,13 +125,15 @@ impl Restore {
             .map_err(|died| CliError::input(format!("restoring it died: {died}")))?
             .map_err(|error| refused(&error))?;
         let shown = |path: &PathBuf| path.display().to_string();
-        let Restored { bytes, kept, finished, debates, arguments, damages } = restored;
+        let Restored { bytes, kept, finished, debates, arguments, tokens, damages } = restored;
         let mut data = RestoreOutput {
             database: shown(&database),
             backup: shown(&self.path),
             bytes,
             debates,
             arguments,
+            tokens_valid: tokens.valid,
+            tokens_revoked: tokens.revoked,
             kept: None,
         };
         let mut message = "Backup restored and verified".to_owned();
@@ -133,6 +141,7 @@ impl Restore {
             message += &format!("; the record before it is {}", kept.display());
             data.kept = Some(shown(&kept));
         }
+        message += &about_tokens(tokens);
         let mut answer = Answer::new(data, human::fields).message(message).next("aw server start");
         if let Some(first) = damages.first() {
             answer = answer.warn(format!("it is damaged: {first}. See all: aw debate verify"));
@@ -145,6 +154,24 @@ impl Restore {
         }
         Ok(Shown::Answer(answer))
     }
+}
+
+/// What a message says about the tokens of the backup; nothing if it has none.
+fn about_tokens(tokens: RestoredTokens) -> String {
+    let mut about = String::new();
+    if tokens.revoked > 0 {
+        about += &format!(
+            ". Revoked tokens: {}, which the record before it had revoked or did not have",
+            tokens.revoked
+        );
+    }
+    if tokens.valid > 0 {
+        about += &format!(
+            ". Valid tokens: {}; see them with aw token list, and revoke one with aw token revoke ID",
+            tokens.valid
+        );
+    }
+    about
 }
 
 /// The SQLite file of this data folder's server, or the error for a record in PostgreSQL.

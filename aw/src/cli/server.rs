@@ -81,7 +81,7 @@ pub(super) enum ServerCommand {
     Backup(Backup),
     /// Replace the database with a backup
     #[command(
-        after_help = "No server may run meanwhile. The backup is copied, and the copy is checked and verified before it replaces the database. The old files are kept under another name.\n\nExample:\n  aw server restore ~/debates-2026-11-15.db"
+        after_help = "No server may run meanwhile. The backup is copied, and the copy is checked and verified before it replaces the database. The old files are kept under another name. Tokens that were revoked since the backup stay revoked, and all browsers must sign in again.\n\nExample:\n  aw server restore ~/debates-2026-11-15.db"
     )]
     Restore(Restore),
     /// Move the record from SQLite to PostgreSQL, or back

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::machine::{Machine, is_gone, until};
+use super::machine::{Going, Machine, is_gone, until};
 use crate::world::{Dice, new_id, text};
 
 /// A machine with one debate in `copy.db` and another one besides in its record.
@@ -93,6 +93,41 @@ fn a_backup_is_restored_by_the_command_that_backup_prints_and_the_old_files_are_
     let mut both = vec![before, after];
     both.sort();
     assert_eq!(listed(&machine), both);
+}
+
+#[test]
+fn a_revoked_token_stays_revoked_after_a_restore() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start", "--auth"]).data();
+    let token =
+        |name| machine.aw(&["token", "create", "--role", "observer", "--name", name]).data();
+    let (kept, lost) = (token("kept"), token("lost"));
+    machine.aw(&["server", "backup", "copy.db"]).data();
+    machine.aw(&["token", "revoke", &text(&lost["token_id"])]).data();
+    let list = |machine: &Machine, token: &Value| {
+        let mut command = machine.command(&["debate", "list"]);
+        command.env("DEBATE_AUTH_TOKEN", text(&token["token"]));
+        Going::start(command).end()
+    };
+    machine.aw(&["server", "stop"]).data();
+    let restored = machine.aw(&["server", "restore", "copy.db"]).answer();
+    let data = &restored["content"][0]["data"];
+    assert_eq!((&data["tokens_valid"], &data["tokens_revoked"]), (&json!(1), &json!(1)), "{data}");
+    machine.aw(&["server", "start", "--auth"]).data();
+    list(&machine, &kept).data();
+    list(&machine, &lost).refused("AUTH_FAILED", 6);
+
+    // Another machine has no record that could have revoked a token.
+    let other = Machine::fresh();
+    let backup = machine.path("work").join("copy.db");
+    let restored = other.aw(&["server", "restore", backup.to_str().unwrap()]).answer();
+    assert_eq!(restored["content"][0]["data"]["tokens_valid"], 2);
+    let message = text(&restored["metadata"]["message"]);
+    for word in ["Valid tokens: 2", "aw token list", "aw token revoke"] {
+        assert!(message.contains(word), "{message}");
+    }
+    other.aw(&["server", "start", "--auth"]).data();
+    list(&other, &lost).data();
 }
 
 #[test]

@@ -18,8 +18,7 @@ use crate::Fault;
 
 /// Checks a database with a left log and returns the damage, if any. Changes neither file.
 pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
-    let left = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
-    if !left {
+    if !is_left(path) {
         return None;
     }
     // A file that cannot be read without its log proves nothing.
@@ -39,6 +38,15 @@ pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
         // Any other error shows when the database is opened.
         Ok(()) | Err(_) => None,
     }
+}
+
+/// A connection that reads a database which nobody has open, with its left log, and changes neither.
+pub(super) fn read(path: &Path) -> rusqlite::Result<Connection> {
+    if is_left(path) { connection::examiner(path) } else { without_log(path) }
+}
+
+fn is_left(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 /// Gives the database a number, if it has none, and writes it to the lock file.
@@ -75,6 +83,12 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
 
 /// The number in the file itself, ignoring the log.
 fn number_without_log(path: &Path) -> rusqlite::Result<Option<i64>> {
+    let db = without_log(path)?;
+    db.query_row("select value from meta where name = 'file'", [], |row| row.get(0)).optional()
+}
+
+/// A connection that reads the file itself, ignores the log, and makes no file. Nobody may write.
+fn without_log(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = b"file:".to_vec();
     for byte in path.as_os_str().as_bytes() {
         match byte {
@@ -85,8 +99,7 @@ fn number_without_log(path: &Path) -> rusqlite::Result<Option<i64>> {
     uri.extend(b"?immutable=1");
     let uri = PathBuf::from(std::ffi::OsString::from_vec(uri));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
-    let db = Connection::open_with_flags(uri, flags)?;
-    db.query_row("select value from meta where name = 'file'", [], |row| row.get(0)).optional()
+    Connection::open_with_flags(uri, flags)
 }
 
 /// The number that the lock file repeats.

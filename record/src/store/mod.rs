@@ -60,6 +60,7 @@ pub use postgres::PostgresUrl;
 pub(crate) use postgres::{Notice, PeerListener};
 pub(crate) use read::WaitLook;
 pub use restore::{RestoreError, Restored, restore};
+pub use seats::RestoredTokens;
 pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::VerifyWalk;
 

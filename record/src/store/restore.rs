@@ -1,6 +1,7 @@
 //! Replaces the record with a backup.
 //!
-//! The backup is copied beside the record, and the copy is checked and verified. Then a plan is
+//! The backup is copied beside the record, and the copy is checked and verified. It loses its sessions
+//! and the tokens that were revoked since: an old backup must not let anybody in again. Then a plan is
 //! written, the files of the old record are renamed, and the copy gets the record's name. [`finish`]
 //! carries out a plan; every opening of the database calls it first. So a kill at any moment leaves
 //! the old record or the new one, and never the file of one with the log of the other.
@@ -10,12 +11,15 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use aw_core::Time;
 use rusqlite::{Connection, OpenFlags};
 use tokio::runtime::Handle;
 
+use super::db::Db;
+use super::seats::{RestoredTokens, Revocations};
 use super::sqlite_file::make;
-use super::{OpenError, Store, StoreOptions, beside, migrate};
-use crate::{Clock, Damage, Engine, Failure};
+use super::{OpenError, Store, StoreOptions, beside, left_log, migrate, seats};
+use crate::{Clock, Damage, Engine, Failure, Fault};
 
 /// The copy that is being checked.
 const DRAFT: &str = ".restoring";
@@ -69,12 +73,15 @@ pub struct Restored {
     pub debates: u64,
     /// How many arguments.
     pub arguments: u64,
+    /// The tokens of the backup.
+    pub tokens: RestoredTokens,
     /// Its damage, if damage was accepted.
     pub damages: Vec<Damage>,
 }
 
 /// Replaces the database with a copy of the backup, and keeps the old files under a name with this
-/// ending. A damaged backup is refused unless `accept_damage` is set.
+/// ending. A damaged backup is refused unless `accept_damage` is set. Tokens that the old record does
+/// not show to be valid are revoked in the copy `now`.
 ///
 /// It blocks, so it must not be called on an async thread.
 pub fn restore(
@@ -82,6 +89,7 @@ pub fn restore(
     backup: &Path,
     ending: &str,
     accept_damage: bool,
+    now: Time,
     progress: impl FnMut(u64, u64),
 ) -> Result<Restored, RestoreError> {
     let io = |source| OpenError::Io { path: database.to_owned(), source };
@@ -109,6 +117,10 @@ pub fn restore(
         .and_then(|found| match found.damages.is_empty() || accept_damage {
             true => Ok(found),
             false => Err(RestoreError::Damaged { path: backup.to_owned(), damages: found.damages }),
+        })
+        .and_then(|found| {
+            let tokens = restrict(&draft, revocations(database, &lock).as_ref(), now)?;
+            Ok(Restored { tokens, ..found })
         });
     let found = checked.inspect_err(|_| discard(&draft))?;
     let bytes = fs::metadata(&draft).map_err(io)?.len();
@@ -228,6 +240,37 @@ fn check(backup: &Path, draft: &Path) -> Result<Restored, RestoreError> {
     Ok(found)
 }
 
+/// When the record that is replaced has revoked its seats; `None` if there is no such record. A record
+/// that cannot be read shows no seat to be valid.
+fn revocations(database: &Path, lock: &fs::File) -> Option<Revocations> {
+    if !is_something(database) {
+        return None;
+    }
+    let read = || {
+        if let Some(what) = left_log::damage(database, lock) {
+            return Err(Fault::Corrupt(what).into());
+        }
+        seats::revocations(&Db::Sqlite(&left_log::read(database)?))
+    };
+    read().unwrap_or_else(|error: Failure| {
+        tracing::warn!(%error, "the tokens of the record that is replaced cannot be read");
+        Some(Revocations::new())
+    })
+}
+
+/// Takes from the copy what no longer lets anybody in.
+fn restrict(
+    draft: &Path,
+    replaced: Option<&Revocations>,
+    now: Time,
+) -> Result<RestoredTokens, Failure> {
+    let mut db = open(draft)?;
+    let change = db.transaction()?;
+    let tokens = seats::restrict(&Db::Sqlite(&change), replaced, now)?;
+    change.commit()?;
+    Ok(tokens)
+}
+
 fn open(draft: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
@@ -240,6 +283,7 @@ async fn verify(engine: &Engine) -> Result<Restored, Failure> {
         finished: None,
         debates: 0,
         arguments: 0,
+        tokens: RestoredTokens::default(),
         damages: Vec::new(),
     };
     let mut after = None;

@@ -1,5 +1,7 @@
 //! Seats, and the passes of browsers.
 
+use std::collections::HashMap;
+
 use aw_core::{DebateId, DocumentId, Hash, SeatName, Time};
 use uuid::Uuid;
 
@@ -129,6 +131,57 @@ pub(super) fn revoke(db: &Db<'_>, id: Uuid, at: Time) -> Result<Seat, Failure> {
         db.run(&sql, values![id])?;
     }
     get(db, id)
+}
+
+/// When each seat was revoked, by its id.
+pub(super) type Revocations = HashMap<Uuid, Option<Time>>;
+
+/// Reads when each seat was revoked; `None` for a record in which nothing was ever written.
+pub(super) fn revocations(db: &Db<'_>) -> Result<Option<Revocations>, Failure> {
+    if !db.exists("select 1 from seats union all select 1 from debates", values![])? {
+        return Ok(None);
+    }
+    let sql = "select id, revoked_at from seats";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<Option<i64>>(1)?.map(Time)));
+    Ok(Some(db.all(sql, values![], read)?.into_iter().collect()))
+}
+
+/// How many tokens of a backup are valid after its restore.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RestoredTokens {
+    /// Those that are valid.
+    pub valid: u64,
+    /// Those that were valid in the backup and that the restore has revoked.
+    pub revoked: u64,
+}
+
+/// Ends all passes of a copy, and revokes the seats that the record which it replaces has revoked or
+/// does not have.
+pub(super) fn restrict(
+    copy: &Db<'_>,
+    replaced: Option<&Revocations>,
+    at: Time,
+) -> Result<RestoredTokens, Failure> {
+    copy.run("delete from passes", values![])?;
+    let mut tokens = RestoredTokens::default();
+    for seat in all(copy)? {
+        if seat.revoked_at.is_some() {
+            continue;
+        }
+        let revoked_at = match replaced {
+            None => None,
+            Some(seats) => seats.get(&seat.id).copied().unwrap_or(Some(at)),
+        };
+        if let Some(revoked_at) = revoked_at {
+            revoke(copy, seat.id, revoked_at)?;
+        }
+        match (seat.expires_at.is_some_and(|end| end <= at), revoked_at) {
+            (true, _) => {}
+            (false, Some(_)) => tokens.revoked += 1,
+            (false, None) => tokens.valid += 1,
+        }
+    }
+    Ok(tokens)
 }
 
 /// Stores a pass; deletes expired passes, and the oldest beyond a token's limit.
