@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use super::App;
 use super::caller::Caller;
 use super::error::Problem;
+use super::response_budget::BudgetPermit;
 use crate::policy::Command;
 
 pub(crate) use granted::{Administration, AllDebates, OneDebate, OneDocument, RoleWait};
@@ -125,6 +126,16 @@ impl Caller {
 }
 
 impl Access {
+    /// Takes the memory of a message of this size.
+    pub(super) fn take_budget(&self, bytes: usize) -> Result<BudgetPermit, Problem> {
+        self.app.response_budget.take(self.caller.token_owner(), bytes)
+    }
+
+    /// Takes the memory of a stream, and of `extra` bytes that are in memory with it.
+    pub(super) fn take_for_stream(&self, extra: usize) -> Result<BudgetPermit, Problem> {
+        self.app.response_budget.take_for_stream(self.caller.token_owner(), extra)
+    }
+
     fn engine(&self) -> &Engine {
         &self.app.record.engine
     }

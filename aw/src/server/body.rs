@@ -10,6 +10,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::timeout;
 
 use super::App;
+use super::caller::{Caller, TokenOwner};
 use super::error::Problem;
 use super::response_budget::{BudgetPermit, SMALL};
 
@@ -73,12 +74,13 @@ pub(super) async fn read_body(
             format!("the body is longer than {limit} bytes; a text in it may have {text}");
         Problem::too_large(message, text)
     };
+    let owner = request.extensions().get().and_then(Caller::token_owner);
     let body = request.into_body();
     // A client that waits for `100 Continue` gets its error before it sends the body.
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    collect(body, app, limit).await.map_err(|error| match error {
+    collect(body, app, owner, limit).await.map_err(|error| match error {
         BodyError::TooLong => too_large(),
         BodyError::CutOff => Problem::input("body", "the body was cut off"),
         BodyError::Late => Problem::input("body", "the body did not arrive in time"),
@@ -99,11 +101,12 @@ pub(crate) enum BodyError {
     OverBudget(Problem),
 }
 
-/// Reads a body of at most `limit` bytes. It takes twice its length from the memory budget: for the bytes and
-/// for the values that are parsed from them.
+/// Reads a body of at most `limit` bytes from the owner of a token. It takes twice its length from the memory
+/// budget: for the bytes and for the values that are parsed from them.
 pub(crate) async fn collect(
     body: Body,
     app: &App,
+    owner: Option<TokenOwner>,
     limit: usize,
 ) -> Result<(ReadBody, BudgetPermit), BodyError> {
     let mut body = Limited::new(body, limit);
@@ -118,7 +121,7 @@ pub(crate) async fn collect(
             let Some(piece) = frame.data_ref() else { continue };
             length += piece.len();
             if length > SMALL {
-                let grown = app.response_budget.grow(&mut permit, 2 * length);
+                let grown = app.response_budget.grow(&mut permit, owner, 2 * length);
                 grown.map_err(BodyError::OverBudget)?;
             }
             all.add(piece);

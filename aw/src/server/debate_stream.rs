@@ -10,8 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use super::App;
-use super::access::OneDebate;
+use super::access::{Access, OneDebate};
 use super::blocking_pool::DRAWING;
 use super::error::Problem;
 use super::json::{self, Items};
@@ -116,13 +115,13 @@ async fn written<T: Serialize>(
 
 /// Streams the response of [`super::debates::context`] for a debate that is too long for one read.
 pub(super) fn context(
-    app: &App,
+    access: &Access,
     debate: &OneDebate,
     context: &Context,
     (presence, seen): (Presence, Option<u64>),
     first: Seq,
 ) -> Result<Response, Problem> {
-    let permit = app.response_budget.take_for_stream(0)?;
+    let permit = access.take_for_stream(0)?;
     let whole = Success::new(DebateContext::of(context, presence, seen));
     let gaps = ["\"arguments\":[", "\"rulings\":[", "\"documents\":["];
     let [head, before_rulings, before_documents, end] = json::around(&whole, &gaps)?;
@@ -144,14 +143,14 @@ pub(super) fn context(
 
 /// Streams the response of a wait whose role has not seen more RULINGs than one read returns.
 pub(super) fn poll(
-    app: &App,
+    access: &Access,
     debate: &OneDebate,
     news: &News,
     (after, until): (Seq, Seq),
 ) -> Result<Response, Problem> {
     let newest: Vec<api::Argument> = news.arguments.iter().map(Into::into).collect();
     let extra: usize = newest.iter().map(|argument| argument.content.len()).sum();
-    let permit = app.response_budget.take_for_stream(extra)?;
+    let permit = access.take_for_stream(extra)?;
     let mut whole = api::News::from(news);
     whole.arguments.clear();
     let whole = Success::new(Poll::News(Box::new(whole)));
@@ -166,8 +165,8 @@ pub(super) fn poll(
 }
 
 /// Streams the JSON export of a debate.
-pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
-    let permit = app.response_budget.take_for_stream(2 * debate.longest_cited().await?)?;
+pub(super) async fn export(access: &Access, debate: &OneDebate) -> Result<Response, Problem> {
+    let permit = access.take_for_stream(2 * debate.longest_cited().await?)?;
     let head = debate.stretch(0, 0).await?.debate;
     let (_, texts) = debate.type_texts().await?;
     let (_, points) = debate.points().await?;

@@ -211,9 +211,7 @@ pub(super) async fn context(
     let (presence, seen) = (debate.presence().into(), access.seen(id).await?);
     match context.rest {
         None => Ok(Json(Success::new(DebateContext::of(&context, presence, seen))).into_response()),
-        Some(first) => {
-            debate_stream::context(&access.app, &debate, &context, (presence, seen), first)
-        }
+        Some(first) => debate_stream::context(&access, &debate, &context, (presence, seen), first),
     }
 }
 

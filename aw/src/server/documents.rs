@@ -197,8 +197,7 @@ pub(super) async fn read(
         let document = document.read(version, include_deleted).await?;
         return Ok(Json(Success::new(Document::from(document))).into_response());
     }
-    let permit =
-        access.app.response_budget.take_for_stream(usize::try_from(size).unwrap_or(usize::MAX))?;
+    let permit = access.take_for_stream(usize::try_from(size).unwrap_or(usize::MAX))?;
     let (document, text) = document.in_pieces(version, include_deleted).await?;
     long_text(permit, &Success::new(Document::from(document)), "\"content\":\"", text)
 }
@@ -280,7 +279,7 @@ pub(super) async fn versions(
         return Ok(Json(whole).into_response());
     }
     // The metadata of many versions is long.
-    let permit = access.app.response_budget.take_for_stream(0)?;
+    let permit = access.take_for_stream(0)?;
     let mut piece = std::mem::take(&mut whole.data.versions);
     let [head, end] = json::around(&whole, &["\"versions\":["])?;
     Ok(debate_stream::as_json(response_budget::stream(permit, move |out| async move {
@@ -341,6 +340,6 @@ pub(super) async fn diff(
         diff.diff = text.concat();
         return Ok(Json(Success::new(diff)).into_response());
     }
-    let permit = access.app.response_budget.take_for_stream(text.iter().map(String::len).sum())?;
+    let permit = access.take_for_stream(text.iter().map(String::len).sum())?;
     long_text(permit, &Success::new(diff), "\"diff\":\"", text)
 }

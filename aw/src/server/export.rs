@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::App;
 use super::access::{Access, OneDebate};
 use super::blocking_pool::DRAWING;
 use super::debate_stream::{self, ArgumentReader, CitedReader};
@@ -55,9 +54,9 @@ pub(super) async fn export(
     let id = input::id("debate_id", &id)?;
     let debate = access.debate(Command::DebateExport, id)?;
     match params.format.as_deref() {
-        None | Some("" | "markdown") => markdown(&access.app, &debate).await,
-        Some("json") => debate_stream::export(&access.app, &debate).await,
-        Some("html") => html(&access.app, debate, pages::language(&headers)).await,
+        None | Some("" | "markdown") => markdown(&access, &debate).await,
+        Some("json") => debate_stream::export(&access, &debate).await,
+        Some("html") => html(&access, debate, pages::language(&headers)).await,
         Some(other) => {
             let message = format!("`format` is {other:?}: not one of markdown, html, json");
             Err(Problem::input("format", message))
@@ -66,9 +65,9 @@ pub(super) async fn export(
 }
 
 /// The transcript as one HTML file that loads nothing else.
-async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Response, Problem> {
+async fn html(access: &Access, debate: OneDebate, language: Language) -> Result<Response, Problem> {
     let longest = debate.longest_cited().await?;
-    let permit = app.response_budget.take_for_stream(HTML_EXTRA + 3 * longest)?;
+    let permit = access.take_for_stream(HTML_EXTRA + 3 * longest)?;
     let (head, points) = debate.points().await?;
     let report = match head.outcome {
         Outcome::Open => None,
@@ -117,8 +116,8 @@ async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Respon
 }
 
 /// The transcript as Markdown. Arguments are quoted, so that none can imitate the transcript itself.
-async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
-    let permit = app.response_budget.take_for_stream(3 * debate.longest_cited().await?)?;
+async fn markdown(access: &Access, debate: &OneDebate) -> Result<Response, Problem> {
+    let permit = access.take_for_stream(3 * debate.longest_cited().await?)?;
     let head = debate.stretch(0, 0).await?.debate;
     let outcome = Language::English.phrases().outcome(head.outcome);
     let sentence = match head.outcome {

@@ -192,13 +192,13 @@ impl Follower<'_> {
             self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
             let arguments = self.events_of(first.arguments).await?;
             let text = written(&ServerEvent::InitialState { debate, arguments, presence, points })?;
-            let permit = self.access.app.response_budget.take(text.len());
+            let permit = self.access.take_budget(text.len());
             self.permit = permit.map_err(|_| SocketEnd::Busy)?;
             return self.socket.send_text(text).await;
         }
         // Sent in parts, as it is read.
         let extra = if self.html.is_some() { HTML_EXTRA } else { 0 };
-        let permit = self.access.app.response_budget.take_for_stream(extra);
+        let permit = self.access.take_for_stream(extra);
         self.permit = permit.map_err(|_| SocketEnd::Busy)?;
         let arguments = Vec::new();
         let whole = ServerEvent::InitialState { debate, arguments, presence, points };

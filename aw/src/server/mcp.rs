@@ -27,7 +27,7 @@ use tower::ServiceExt;
 use uuid::Uuid;
 
 use super::App;
-use super::caller::Caller;
+use super::caller::{Caller, TokenOwner};
 use super::error::Problem;
 use super::input;
 use super::response_budget::{BudgetPermit, ResponseBudget};
@@ -77,6 +77,7 @@ pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRout
         let body = body.whole();
         let budget = Arc::new(CallBudget {
             budget: app.response_budget.clone(),
+            owner: Caller::of(&parts).token_owner(),
             permit: Mutex::new(permit),
         });
         parts.extensions.insert(budget.clone());
@@ -133,13 +134,14 @@ fn speaks_json(response: &Response) -> bool {
 /// The share of the memory budget for a call and its response.
 struct CallBudget {
     budget: ResponseBudget,
+    owner: Option<TokenOwner>,
     permit: Mutex<BudgetPermit>,
 }
 
 impl in_process::Room for CallBudget {
     fn take(&self, bytes: usize) -> bool {
         let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
-        self.budget.grow(&mut permit, bytes).is_ok()
+        self.budget.grow(&mut permit, self.owner, bytes).is_ok()
     }
 }
 

@@ -59,6 +59,7 @@ use utoipa::Path as _;
 use utoipa::openapi::HttpMethod;
 use utoipa_axum::{PathItemExt as _, paste};
 
+use caller::TokenOwner;
 use csrf::CsrfKey;
 pub use pages::Pages;
 use quotas::Quota;
@@ -246,12 +247,17 @@ fn handle(
     let begun = Box::pin(authorize(app.clone(), request, next));
     async move {
         let response = match begun.await {
-            Ok((answer, page_request)) => {
+            Ok((answer, page_request, owner)) => {
                 let Ok(response) = answer.await;
                 match response_budget::counted_length(&response) {
                     Some(length) => {
-                        let counted =
-                            response_budget::count_response(&app, page_request, response, length);
+                        let counted = response_budget::count_response(
+                            &app,
+                            page_request,
+                            owner,
+                            response,
+                            length,
+                        );
                         Box::pin(counted).await
                     }
                     None => response,
@@ -263,15 +269,15 @@ fn handle(
     }
 }
 
+/// The answer of a handler, the request if it is for a page, and the owner of its token.
+type Begun = (<Next as Service<Request>>::Future, Option<Box<Parts>>, Option<TokenOwner>);
+
 /// Authorizes a request and calls its handler.
-async fn authorize(
-    app: App,
-    request: Request,
-    mut next: Next,
-) -> Result<(<Next as Service<Request>>::Future, Option<Box<Parts>>), Box<Response>> {
+async fn authorize(app: App, request: Request, mut next: Next) -> Result<Begun, Box<Response>> {
     let request = guard::authorize(&app, request).await.map_err(Box::new)?;
+    let owner = request.extensions().get().and_then(Caller::token_owner);
     let (request, page_request) = response_budget::keep_page_request(request);
-    Ok((next.call(request), page_request))
+    Ok((next.call(request), page_request, owner))
 }
 
 /// Handles a call of an MCP tool to the server's own routes. The guard has authorized the caller before.

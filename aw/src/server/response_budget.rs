@@ -5,10 +5,14 @@
 //! byte was sent. Without enough left, the client gets `SERVER_BUSY`. A long response is streamed piece
 //! by piece ([`stream`]), so a debate of any length takes the memory of a few pieces. Moves and waits
 //! are small and take nothing.
+//!
+//! The messages of one token take a quarter, and the last of them may take more, so that a token can
+//! send and read the longest document. An eighth is never for one token alone.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use aw_record::Failure;
@@ -18,9 +22,10 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 use super::App;
+use super::caller::TokenOwner;
 use super::error::Problem;
 use super::pages::wants_page;
 
@@ -36,56 +41,111 @@ pub(super) const HTML_EXTRA: usize = 512 * 1024;
 /// The budget; clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct ResponseBudget {
-    /// In kilobytes.
-    free: Arc<Semaphore>,
-    /// In kilobytes.
+    used: Arc<Mutex<UsedBytes>>,
     total: usize,
     /// The bytes that one stream takes.
     stream: usize,
 }
 
+#[derive(Debug, Default)]
+struct UsedBytes {
+    total: usize,
+    /// Has no entry for a token that uses nothing.
+    by_token: HashMap<TokenOwner, usize>,
+}
+
 /// A share of the budget, returned when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct BudgetPermit(Option<OwnedSemaphorePermit>);
+pub(crate) struct BudgetPermit(Option<Share>);
+
+#[derive(Debug)]
+struct Share {
+    budget: ResponseBudget,
+    owner: Option<TokenOwner>,
+    bytes: usize,
+}
 
 impl ResponseBudget {
     /// A budget of `bytes`, where no argument is longer than `longest_argument`.
     pub(super) fn new(bytes: usize, longest_argument: usize) -> Self {
-        let total = bytes.div_ceil(1024);
         let stream = PIECES * (SMALL + longest_argument);
-        ResponseBudget { free: Arc::new(Semaphore::new(total)), total, stream }
+        ResponseBudget { used: Arc::default(), total: bytes, stream }
     }
 
-    /// Takes the share of a message of this size.
-    pub(super) fn take(&self, bytes: usize) -> Result<BudgetPermit, Problem> {
+    /// Takes the share of a message of this size, which the owner of a token sends or gets.
+    pub(super) fn take(
+        &self,
+        owner: Option<TokenOwner>,
+        bytes: usize,
+    ) -> Result<BudgetPermit, Problem> {
         let mut permit = BudgetPermit::default();
         if bytes > SMALL {
-            self.grow(&mut permit, bytes)?;
+            self.grow(&mut permit, owner, bytes)?;
         }
         Ok(permit)
     }
 
-    /// Grows a permit until it covers this many bytes.
-    pub(super) fn grow(&self, permit: &mut BudgetPermit, bytes: usize) -> Result<(), Problem> {
-        let has = permit.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        // A message larger than the whole budget takes all of it.
-        let more = bytes.div_ceil(1024).min(self.total).saturating_sub(has);
-        let more = u32::try_from(more).unwrap_or(u32::MAX);
-        let Ok(more) = self.free.clone().try_acquire_many_owned(more) else {
-            return Err(Problem::busy("too many large responses in flight").suggest(
+    /// Grows a permit of this owner until it covers this many bytes.
+    pub(super) fn grow(
+        &self,
+        permit: &mut BudgetPermit,
+        owner: Option<TokenOwner>,
+        bytes: usize,
+    ) -> Result<(), Problem> {
+        let has = permit.0.as_ref().map_or(0, |share| share.bytes);
+        let most = owner.map_or(self.total, |_| self.total - self.total / 8);
+        // A longer message takes all that one may take.
+        let more = bytes.min(most).saturating_sub(has);
+        let mut used = self.used();
+        let by_owner = owner.and_then(|owner| used.by_token.get(&owner)).copied().unwrap_or(0);
+        let others = by_owner.saturating_sub(has);
+        let is_over_share =
+            owner.is_some() && more > 0 && (others > self.total / 4 || by_owner + more > most);
+        if is_over_share || used.total + more > self.total {
+            let whose = if is_over_share { " for this token" } else { "" };
+            let message = format!("too many large responses in flight{whose}");
+            return Err(Problem::busy(&message).suggest(
                 "Try again in a second; the server's administrator can raise AW_MAX_LONG_ANSWERS",
             ));
-        };
+        }
+        used.total += more;
+        if let Some(owner) = owner {
+            used.by_token.insert(owner, by_owner + more);
+        }
         match &mut permit.0 {
-            Some(permit) => permit.merge(more),
-            none => *none = Some(more),
+            Some(share) => share.bytes += more,
+            none => *none = Some(Share { budget: self.clone(), owner, bytes: more }),
         }
         Ok(())
     }
 
     /// Takes the share of a stream, and of `extra` bytes that are in memory with it.
-    pub(super) fn take_for_stream(&self, extra: usize) -> Result<BudgetPermit, Problem> {
-        self.take(self.stream + extra)
+    pub(super) fn take_for_stream(
+        &self,
+        owner: Option<TokenOwner>,
+        extra: usize,
+    ) -> Result<BudgetPermit, Problem> {
+        self.take(owner, self.stream + extra)
+    }
+
+    fn used(&self) -> MutexGuard<'_, UsedBytes> {
+        // No code panics half way through a change while it holds the lock.
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut used = self.budget.used();
+        used.total -= self.bytes;
+        if let Some(owner) = self.owner
+            && let Some(bytes) = used.by_token.get_mut(&owner)
+        {
+            *bytes -= self.bytes;
+            if *bytes == 0 {
+                used.by_token.remove(&owner);
+            }
+        }
     }
 }
 
@@ -195,10 +255,11 @@ pub(super) fn counted_length(response: &Response) -> Option<usize> {
 pub(super) async fn count_response(
     app: &App,
     page_request: Option<Box<Parts>>,
+    owner: Option<TokenOwner>,
     response: Response,
     length: usize,
 ) -> Response {
-    let permit = match app.response_budget.take(length) {
+    let permit = match app.response_budget.take(owner, length) {
         Ok(permit) => permit,
         Err(problem) => {
             return match page_request {
@@ -229,6 +290,8 @@ impl AsRef<[u8]> for CountedBytes {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::Semaphore;
+
     use super::*;
 
     fn budget_of(bytes: usize) -> ResponseBudget {
@@ -238,25 +301,25 @@ mod tests {
     #[test]
     fn a_share_is_returned_when_the_last_byte_was_sent() {
         let budget = budget_of(1 << 20);
-        assert!(budget.take(SMALL).unwrap().0.is_none(), "small messages do not count");
-        let permit = budget.take(600 * 1024).unwrap();
+        assert!(budget.take(None, SMALL).unwrap().0.is_none(), "small messages do not count");
+        let permit = budget.take(None, 600 * 1024).unwrap();
         let bytes =
             Bytes::from_owner(CountedBytes { bytes: Bytes::from_static(b"all"), _permit: permit });
         let rest = bytes.slice(2..);
         drop(bytes);
-        budget.take(600 * 1024).unwrap_err();
+        budget.take(None, 600 * 1024).unwrap_err();
         drop(rest);
-        budget.take(600 * 1024).unwrap();
+        budget.take(None, 600 * 1024).unwrap();
     }
 
     #[test]
     fn a_message_larger_than_the_budget_is_sent_alone() {
         let budget = budget_of(1 << 20);
-        let permit = budget.take(5 << 20).unwrap();
-        budget.take(SMALL + 1).unwrap_err();
+        let permit = budget.take(None, 5 << 20).unwrap();
+        budget.take(None, SMALL + 1).unwrap_err();
         drop(permit);
-        let permit = budget.take(SMALL + 1).unwrap();
-        budget.take(5 << 20).unwrap_err();
+        let permit = budget.take(None, SMALL + 1).unwrap();
+        budget.take(None, 5 << 20).unwrap_err();
         drop(permit);
     }
 
@@ -265,13 +328,39 @@ mod tests {
         let budget = budget_of(1 << 20);
         let mut permit = BudgetPermit::default();
         for _ in 0..3 {
-            budget.grow(&mut permit, 300 * 1024).unwrap();
+            budget.grow(&mut permit, None, 300 * 1024).unwrap();
         }
-        budget.take(700 * 1024).unwrap();
-        budget.grow(&mut permit, 600 * 1024).unwrap();
-        budget.take(700 * 1024).unwrap_err();
+        budget.take(None, 700 * 1024).unwrap();
+        budget.grow(&mut permit, None, 600 * 1024).unwrap();
+        budget.take(None, 700 * 1024).unwrap_err();
         drop(permit);
-        budget.take(700 * 1024).unwrap();
+        budget.take(None, 700 * 1024).unwrap();
+    }
+
+    #[test]
+    fn a_token_takes_a_quarter_and_one_message_more() {
+        let budget = budget_of(64 << 20);
+        let owner = |name| Some(TokenOwner::Administrator(name));
+        let (one, other) = (owner("one"), owner("other"));
+        let read = |owner| budget.take(owner, 5 << 20);
+        let mut reads: Vec<_> = (0..4).map(|_| read(one).unwrap()).collect();
+        for _ in 0..20 {
+            assert!(read(one).unwrap_err().error.message.contains("this token"));
+        }
+        reads.extend((0..4).map(|_| read(other).unwrap()));
+        reads.extend((0..4).map(|_| read(None).unwrap()));
+        drop(reads);
+        assert!(budget.used().by_token.is_empty(), "a token that uses nothing has an entry");
+
+        // The longest message takes what one token may take. An eighth is left for the others.
+        let mut longest = read(one).unwrap();
+        budget.grow(&mut longest, one, 40 << 20).unwrap();
+        budget.grow(&mut longest, one, 1 << 30).unwrap();
+        read(one).unwrap_err();
+        let _others = read(other).unwrap();
+        assert_eq!(budget.used().total, (56 + 5) << 20);
+        drop(longest);
+        read(one).unwrap();
     }
 
     /// The length of a body, and whether it is complete.
@@ -305,7 +394,7 @@ mod tests {
         let budget = budget_of(4 << 20);
         let written = Arc::new(Semaphore::new(0));
         let counted = written.clone();
-        let body = stream(budget.take_for_stream(0).unwrap(), |out| async move {
+        let body = stream(budget.take_for_stream(None, 0).unwrap(), |out| async move {
             loop {
                 counted.add_permits(1);
                 out.send("piece").await?;
@@ -315,10 +404,9 @@ mod tests {
         drop(written.acquire_many(2).await.unwrap());
         tokio::task::yield_now().await;
         assert_eq!(written.available_permits(), 2);
-        let free = budget.free.available_permits();
-        assert!(free < 4096);
+        assert!(budget.used().total > 0);
         drop(body);
-        while budget.free.available_permits() < 4096 {
+        while budget.used().total > 0 {
             tokio::task::yield_now().await;
         }
     }

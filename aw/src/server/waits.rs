@@ -161,7 +161,7 @@ impl Access {
             if let aw_record::Poll::News(news) = &poll
                 && let Some(rulings) = news.earlier
             {
-                return debate_stream::poll(&self.app, &waiter.debate(), news, rulings);
+                return debate_stream::poll(&self, &waiter.debate(), news, rulings);
             }
             Ok(Json(Success::new(Poll::from(&poll))).into_response())
         }

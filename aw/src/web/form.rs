@@ -11,7 +11,7 @@ use axum::response::Response;
 use super::error_page::{self, PageError};
 use super::page_request::PageRequest;
 use crate::server::body::{BodyError, collect};
-use crate::server::{App, BudgetPermit, Problem};
+use crate::server::{App, BudgetPermit, Caller, Problem};
 
 /// The size of a form besides its texts, and the bytes that a byte of text may take (`%C4`).
 const OVERHEAD: usize = 64 * 1024;
@@ -65,7 +65,8 @@ impl FromRequest<App> for Form {
         if body.size_hint().lower() > limit as u64 {
             return Err(refuse(too_large()));
         }
-        let (body, permit) = collect(body, app, limit).await.map_err(|error| {
+        let owner = Caller::of(&parts).token_owner();
+        let (body, permit) = collect(body, app, owner, limit).await.map_err(|error| {
             refuse(match error {
                 BodyError::TooLong => too_large(),
                 BodyError::CutOff => Problem::input("body", "the form was cut off"),

@@ -351,13 +351,13 @@ async fn ask(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&answer[..read]).into_owned()
 }
 
-/// Asks for this many times on one connection, and reads nothing of it.
-async fn deaf(world: &World, path: &str) -> TcpStream {
+/// Asks for this many times on one connection with these headers, and reads nothing of it.
+async fn deaf(world: &World, path: &str, headers: &str) -> TcpStream {
     let address = world.url.strip_prefix("http://").unwrap();
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{headers}\r\n");
     stream.write_all(request.repeat(4).as_bytes()).await.unwrap();
     stream
 }
@@ -372,7 +372,7 @@ async fn unread_responses_use_up_the_memory_budget_and_no_more() {
     let path = format!("/documents/{document}");
     assert_eq!(world.get(&path).await.ok()["version"], 1);
 
-    let stream = deaf(&world, &path).await;
+    let stream = deaf(&world, &path, "").await;
     eventually("the room is taken", async || world.get(&path).await.status == 503).await;
     let busy = world.get(&path).await;
     assert_eq!(busy.headers["retry-after"], "1");
@@ -389,4 +389,28 @@ async fn unread_responses_use_up_the_memory_budget_and_no_more() {
 
     drop(stream);
     eventually("the room is free again", async || world.get(&path).await.status == 200).await;
+}
+
+#[tokio::test]
+async fn one_token_cannot_use_up_all_long_answers() {
+    let world = World::with(Guard::sharing(SHARED), Limits::default()).await;
+    let body = json!({"summary": "Long", "content": "A long line of a plan. ".repeat(220_000)});
+    let document = Holder::shared(&world).post("/documents", &body).await.created();
+    let path = format!("/documents/{}", text(&document["document_id"]));
+    let amber = Holder::seated(&world, "observer", "amber").await;
+    let other = Holder::seated(&world, "observer", "other").await;
+
+    let bearer = format!("authorization: Bearer {}\r\n", amber.token);
+    let mut streams = Vec::new();
+    for _ in 0..16 {
+        streams.push(deaf(&world, &path, &bearer).await);
+    }
+    eventually("amber's share is taken", async || amber.get(&path).await.status == 503).await;
+    let busy = amber.get(&path).await.refused(503, "SERVER_BUSY");
+    assert!(text(&busy["message"]).contains("this token"), "{busy}");
+    for _ in 0..5 {
+        other.get(&path).await.ok();
+    }
+    drop(streams);
+    eventually("it is free again", async || amber.get(&path).await.status == 200).await;
 }
