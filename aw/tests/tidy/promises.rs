@@ -160,6 +160,11 @@ impl Promise {
 }
 
 #[test]
+fn the_servers_of_compose_do_not_limit_the_address_of_their_proxy() {
+    assert!(read("compose.yaml").contains("AW_ADDRESS_RATE: \"0\""));
+}
+
+#[test]
 fn one_file_gives_errors_their_status() {
     let allowed = ["OK", "CREATED", "SWITCHING_PROTOCOLS"];
     for file in sources(&["aw/src"]) {
