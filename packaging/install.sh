@@ -142,13 +142,19 @@ platform() {
     say "$system-$machine"
 }
 
+# Fetches over https only, also after a redirect, unless the user has named an http URL.
 fetch() {
     if [ "${1#/}" != "$1" ]; then
         cp "$1" "$2" || fail "$1 cannot be read"
     elif has curl; then
-        curl -fsSL "$1" -o "$2" || fail "$1 cannot be fetched"
+        case $1 in https:*) schemes='=https' ;; *) schemes='=http,https' ;; esac
+        curl -fsSL --proto "$schemes" --proto-redir "$schemes" "$1" -o "$2" || fail "$1 cannot be fetched"
     elif has wget; then
-        wget -q "$1" -O "$2" || fail "$1 cannot be fetched"
+        # Its --https-only does not apply to redirects. A proxy for http where none listens ends those.
+        case $1 in
+        https:*) http_proxy=http://127.0.0.1:1 no_proxy='' wget -q "$1" -O "$2" ;;
+        *) wget -q "$1" -O "$2" ;;
+        esac || fail "$1 cannot be fetched"
     else
         fail "curl or wget is needed"
     fi
