@@ -20,7 +20,7 @@ use ureq::Agent;
 
 use super::client::{Call, Method, Operation, Reply, Request};
 use super::error::{Code, Error};
-use exchange::has_address;
+use exchange::{LONGEST_JSON, LONGEST_RAW, has_address};
 
 /// How long a command may take in all: tries, pauses and the answer. An answer that is long may take
 /// longer while at least 64 kB of it arrive each second, by ten minutes at most.
@@ -273,7 +273,7 @@ impl Client {
         if is_poll {
             self.pause_between_polls(ends);
         }
-        let reply = self.exchange(call, ends)?;
+        let reply = self.exchange(call, ends, LONGEST_JSON)?;
         let is_versioned = self.server_version().is_some();
         let status = reply.status;
         let data = match call.operation {
@@ -323,7 +323,7 @@ impl Client {
     /// The body of an answer that is not in the envelope, tried a few times until this moment.
     pub(crate) fn raw_until(&self, call: &Call, ends: Instant) -> Result<Vec<u8>, Trouble> {
         self.retried(ends, || {
-            let reply = self.exchange(call, ends)?;
+            let reply = self.exchange(call, ends, LONGEST_RAW)?;
             if (200..300).contains(&reply.status) {
                 return Ok(reply.body);
             }

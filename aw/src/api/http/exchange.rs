@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use ureq::http::{Response, Uri};
 use ureq::{Body, Error, RequestBuilder, Timeout};
@@ -29,8 +29,15 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 /// A longer body is sent only after the server has agreed to take it.
 const ASKED: usize = 64 * 1024;
 
-/// The longest answer that is read.
-const LONGEST: u64 = 1 << 30;
+/// The longest transcript that is read, which goes to a file as it is.
+pub(super) const LONGEST_RAW: u64 = 1 << 30;
+
+/// The longest answer in JSON that is read. Lists have at most 500 rows, and the longest answer of our
+/// server has a document of 5 MiB, which JSON makes up to six times as long.
+pub(super) const LONGEST_JSON: u64 = 64 << 20;
+
+/// The most values in an answer in JSON. A value takes up to a hundred times its two bytes of JSON.
+const MOST_VALUES: usize = 1_000_000;
 
 /// An answer, read whole.
 pub(super) struct Reply {
@@ -45,15 +52,15 @@ impl Reply {
         if !(200..300).contains(&self.status) {
             return self.data();
         }
+        check_values(&self.body)?;
         serde_json::from_slice(&self.body).map_err(|error| Trouble::Unreadable(error.to_string()))
     }
 
     /// The data in the envelope, or the failure that this answer is.
     pub(super) fn data(self) -> Result<Value, Trouble> {
         let Reply { status, retry_after, body } = self;
-        let json = serde_json::from_slice::<Value>(&body);
-        let is_json = json.is_ok();
-        let envelope = json.ok().and_then(|json| Envelope::deserialize(json).ok());
+        check_values(&body)?;
+        let envelope = serde_json::from_slice::<Envelope>(&body).ok();
         Err(match (envelope, status) {
             (Some(Envelope { success: true, data, .. }), _) => return Ok(data),
             (Some(Envelope { error, .. }), 503) => {
@@ -73,7 +80,7 @@ impl Reply {
                 timed_out: false,
                 proxy: Some(retry_after.unwrap_or_default()),
             }),
-            (None, _) if is_json => {
+            (None, _) if serde_json::from_slice::<IgnoredAny>(&body).is_ok() => {
                 Trouble::Stranger(format!("it answered {status} in another form"))
             }
             (None, _) => Trouble::Stranger(format!("it answered {status} and not in JSON")),
@@ -82,8 +89,13 @@ impl Reply {
 }
 
 impl Client {
-    /// Sends the request and reads the whole answer.
-    pub(super) fn exchange(&self, call: &Call, ends: Instant) -> Result<Reply, Trouble> {
+    /// Sends the request and reads the whole answer, which may be this long if it is no failure.
+    pub(super) fn exchange(
+        &self,
+        call: &Call,
+        ends: Instant,
+        longest: u64,
+    ) -> Result<Reply, Trouble> {
         let lost = |why: String| {
             let timed_out = Instant::now() >= ends;
             Trouble::Unreachable(Lost { why, timed_out, proxy: None })
@@ -101,6 +113,9 @@ impl Client {
                 lost(format!("it did not answer within {} s", left.as_secs_f64().round()))
             }
             Error::Io(error) => lost(error.to_string()),
+            Error::BodyExceedsLimit(bytes) => {
+                Trouble::Unreadable(format!("it is longer than {} MiB", bytes >> 20))
+            }
             error => lost(error.to_string()),
         };
         let mut response = self.send(call, left).map_err(failed)?;
@@ -108,7 +123,8 @@ impl Client {
         *self.version.lock().unwrap_or_else(PoisonError::into_inner) = header("aw-version");
         let seconds = header("retry-after").and_then(|seconds| seconds.parse().ok());
         let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
-        let body = read(&mut response, ends).map_err(|error| failed(error.into()))?;
+        let longest = if response.status().is_success() { longest } else { LONGEST_JSON };
+        let body = read(&mut response, ends, longest).map_err(|error| failed(error.into()))?;
         let status = response.status().as_u16();
         Ok(Reply { status, body, retry_after })
     }
@@ -155,9 +171,9 @@ impl Client {
 }
 
 /// Reads the body, which may take longer than the time limit only while it makes progress.
-fn read(response: &mut Response<Body>, ends: Instant) -> io::Result<Vec<u8>> {
+fn read(response: &mut Response<Body>, ends: Instant, longest: u64) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
-    let mut reader = response.body_mut().with_config().limit(LONGEST).reader();
+    let mut reader = response.body_mut().with_config().limit(longest).reader();
     let mut chunk = vec![0; 64 * 1024];
     loop {
         match reader.read(&mut chunk)? {
@@ -168,6 +184,26 @@ fn read(response: &mut Response<Body>, ends: Instant) -> io::Result<Vec<u8>> {
             return Err(Error::Timeout(Timeout::RecvBody).into_io());
         }
     }
+}
+
+/// Refuses JSON with too many values, which would fill the memory.
+fn check_values(json: &[u8]) -> Result<(), Trouble> {
+    // A value begins after each of these, or is the first.
+    let begins = |byte: &&u8| matches!(byte, b',' | b'[' | b'{');
+    let (mut is_text, mut is_escaped) = (false, false);
+    let outside = json.iter().filter(|byte| {
+        let was_text = is_text;
+        is_text = match **byte {
+            b'"' if !is_escaped => !is_text,
+            _ => is_text,
+        };
+        is_escaped = was_text && **byte == b'\\' && !is_escaped;
+        !was_text
+    });
+    if outside.filter(begins).nth(MOST_VALUES).is_some() {
+        return Err(Trouble::Unreadable(format!("it has more than {MOST_VALUES} values")));
+    }
+    Ok(())
 }
 
 /// How much longer than the time limit an answer may take of which so many bytes have arrived.
@@ -233,7 +269,29 @@ mod tests {
     #[test]
     fn an_answer_without_end_ends_ten_minutes_after_the_limit() {
         assert_eq!(extension(128 * 1024), Duration::from_secs(2));
-        assert_eq!(extension(LONGEST as usize), LONGEST_EXTENSION);
+        assert_eq!(extension(LONGEST_RAW as usize), LONGEST_EXTENSION);
+    }
+
+    #[test]
+    fn an_answer_that_would_fill_the_memory_is_refused() {
+        let answer = |data: &str| {
+            let body = format!(r#"{{"success": true, "data": {data}}}"#).into_bytes();
+            Reply { status: 200, body, retry_after: None }
+        };
+        let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
+        let Err(Trouble::Unreadable(why)) = answer(&many).data() else { panic!("it was read") };
+        assert!(why.contains("1000000 values"), "{why}");
+        assert!(matches!(answer(&many).document(), Err(Trouble::Unreadable(_))));
+        let text = format!(r#""{}\\\"[,""#, "[,{".repeat(MOST_VALUES));
+        assert!(answer(&text).data().is_ok(), "a text is one value");
+
+        let long = piecewise((LONGEST_JSON >> 4) as usize + 1, 16);
+        let ends = Instant::now() + Duration::from_secs(20);
+        let refused = long.data_once(&Request::<Value>::get("/").call, ends).unwrap_err();
+        assert!(
+            matches!(&refused, Trouble::Unreadable(why) if why.contains("64 MiB")),
+            "{refused:?}"
+        );
     }
 
     #[test]
