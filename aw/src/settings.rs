@@ -49,6 +49,9 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The prefixes of our variables.
 const OURS: [&str; 3] = ["AW_", "AWEAVE_", "DEBATE_"];
 
+/// The variable with the password of a PostgreSQL, as other clients of PostgreSQL name it.
+pub const PASSWORD: &str = "PGPASSWORD";
+
 /// The environment of this process. A variable of ours, or one of `others`, that is not UTF-8 is an
 /// error: otherwise it would count as not set, and a server might start without its token.
 pub fn environment(others: &[&str]) -> Result<impl Fn(&str) -> Option<String>, BadSetting> {
@@ -240,7 +243,7 @@ impl ServerSettings {
         let database = flags.database.or_else(|| set("AW_DATABASE_URL")).or(config.database);
         let database: Place = match database {
             None => older::database(&set, &home).unwrap_or_else(|| home.database()).into(),
-            Some(text) => place(&text)?,
+            Some(text) => with_password(place(&text)?, environment),
         };
 
         if let Place::File(path) = &database {
@@ -339,6 +342,15 @@ fn place(text: &str) -> Result<Place, BadSetting> {
             .map(Place::File)
             .map_err(|error| BadSetting::Value { name: name(), why: error.to_string() }),
         postgres => Ok(postgres),
+    }
+}
+
+/// Adds the password of `PGPASSWORD` to the URL of a PostgreSQL that has none: everybody on this machine can
+/// see a command line.
+pub fn with_password(database: Place, environment: Environment<'_>) -> Place {
+    match environment(PASSWORD).filter(|password| !password.is_empty()) {
+        Some(password) => database.or_password(&password),
+        None => database,
     }
 }
 

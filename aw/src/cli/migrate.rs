@@ -6,10 +6,11 @@ use serde_json::json;
 use super::debate::Shape;
 use super::human;
 use super::output::{Answer, CliError, Shown};
+use crate::settings::{PASSWORD, environment, with_password};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Migrate {
-    /// Where the record is: a SQLite file, or postgres://user:password@host/database
+    /// Where the record is: a SQLite file, or postgres://user@host/database, with its password in PGPASSWORD
     #[arg(long, value_name = "DATABASE")]
     from: String,
     /// Where it goes: a file that is not there yet, or an empty PostgreSQL database
@@ -21,6 +22,9 @@ pub(super) struct Migrate {
 
 impl Migrate {
     pub(super) fn run(self) -> Result<Shown, CliError> {
+        let environment = environment(&[PASSWORD])
+            .map_err(|bad| CliError::input(bad.to_string()).suggest("aw server migrate --help"))?;
+        let place = |flag, text| Ok::<_, CliError>(with_password(place(flag, text)?, &environment));
         let from = place("--from", &self.from)?;
         let to = place("--to", &self.to)?;
         let (source, target) = (from.to_string(), to.to_string());

@@ -24,7 +24,7 @@ use crate::mcp::{Defaults, TypeSource};
 use crate::notify;
 use crate::process;
 use crate::server::{self, Setup, Stop};
-use crate::settings::{BadSetting, Flags, Key, ServerSettings, environment, reachable};
+use crate::settings::{BadSetting, Flags, Key, PASSWORD, ServerSettings, environment, reachable};
 use crate::web;
 
 /// Run the server in the foreground
@@ -39,8 +39,8 @@ pub(super) struct Serve {
     listen: Option<String>,
     /// The SQLite file, or a postgres:// URL [env: AW_DATABASE_URL] [default: ~/.aweave/db/debate.db]
     ///
-    /// Any number of servers may share a PostgreSQL database. A password is better kept in the
-    /// environment or in config.toml: everybody on this machine can see a command line. The
+    /// Any number of servers may share a PostgreSQL database. A password is better kept in
+    /// PGPASSWORD or in config.toml: everybody on this machine can see a command line. The
     /// server of the data folder may run beside a server with this flag.
     #[arg(long, value_name = "FILE OR URL")]
     database: Option<String>,
@@ -66,7 +66,7 @@ impl Serve {
         let apart = self.database.is_some();
         let flags =
             Flags { listen: self.listen.clone(), database: self.database.clone(), auth: self.auth };
-        let loaded = environment(&["HOME"])
+        let loaded = environment(&["HOME", PASSWORD])
             .and_then(|environment| ServerSettings::load(flags, &environment))
             .and_then(|settings| Ok((settings, log_filter("info,rmcp=error")?)));
         let (settings, filter) = match loaded {

@@ -113,8 +113,9 @@ pub fn is_taken_away(name: &str) -> bool {
         "CODEX_SANDBOX",
     ];
     // Besides those that tell an agent from a person.
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 12] = [
         "AWEAVE_HOME",
+        "PGPASSWORD",
         "CLAUDE_PID",
         "CLAUDE_CODE_CHILD_SESSION",
         "CLAUDE_CODE_ENTRYPOINT",

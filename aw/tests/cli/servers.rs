@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::mpsc;
 use std::thread;
 
 use serde_json::Value;
@@ -60,6 +61,48 @@ fn a_record_is_moved_once_no_server_writes_to_it_and_never_onto_something() {
     migrate(file).refused(4, "INVALID_INPUT");
     let refused = migrate("postgres://an:s3cret@127.0.0.1:many/x").refused(4, "INVALID_INPUT");
     assert!(!refused.to_string().contains("s3cret"), "{refused}");
+}
+
+/// A PostgreSQL that asks for a password and refuses it: the passwords that it got.
+fn refusing_postgres() -> (String, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://an@{}/x?sslmode=disable", listener.local_addr().unwrap());
+    let (passwords, got) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut message = [0; 1024];
+            let _ = stream.read(&mut message);
+            stream.write_all(b"R\0\0\0\x08\0\0\0\x03").unwrap();
+            let read = stream.read(&mut message).unwrap_or(0);
+            let password = message.get(5..read.saturating_sub(1)).unwrap_or_default();
+            let _ = passwords.send(String::from_utf8_lossy(password).into_owned());
+            let _ = stream.write_all(b"E\0\0\0\x1aSFATAL\0C28P01\0Mwrong\0\0");
+        }
+    });
+    (url, got)
+}
+
+#[test]
+fn the_password_of_a_database_need_not_stand_on_the_command_line() {
+    let (url, got) = refusing_postgres();
+    let aw = Aw::new().set("PGPASSWORD", "s3cret");
+    let file = aw.home().join("debate.db");
+    let file = file.to_str().unwrap();
+    aw.quietly(&["server", "start"]).ok();
+    aw.quietly(&["server", "backup", file]).ok();
+    let own = url.replace("an@", "an:own@");
+    for (command, password) in [
+        (&["server", "migrate", "--from", file, "--to", &url][..], "s3cret"),
+        (&["server", "migrate", "--from", &url, "--to", "moved.db"], "s3cret"),
+        (&["server", "migrate", "--from", file, "--to", &own], "own"),
+        (&["serve", "--listen", "127.0.0.1:0", "--database", &url], "s3cret"),
+        (&["serve", "--listen", "127.0.0.1:0", "--database", &own], "own"),
+    ] {
+        let ran = aw.quietly(command);
+        assert!(ran.code != 0 && !format!("{ran:?}").contains("s3cret"), "{ran:?}");
+        assert_eq!(got.try_recv().as_deref(), Ok(password), "{command:?}: {ran:?}");
+    }
 }
 
 #[test]

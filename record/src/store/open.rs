@@ -16,6 +16,17 @@ pub enum Place {
     Postgres(PostgresUrl),
 }
 
+impl Place {
+    /// The same, with this password for a PostgreSQL whose URL has none.
+    #[must_use]
+    pub fn or_password(self, password: &str) -> Self {
+        match self {
+            Place::File(path) => Place::File(path),
+            Place::Postgres(url) => Place::Postgres(url.or_password(password)),
+        }
+    }
+}
+
 impl fmt::Display for Place {
     /// Without a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

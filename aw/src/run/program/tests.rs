@@ -401,6 +401,7 @@ fn agents_do_not_inherit_our_variables_nor_those_of_a_surrounding_agent() {
         "AW_RUN",
         "DEBATE_URL",
         "AWEAVE_HOME",
+        "PGPASSWORD",
         "GIT_DIR",
         "CLAUDECODE",
         "CLAUDE_CODE_ENTRYPOINT",

@@ -37,6 +37,16 @@ impl FromStr for PostgresUrl {
     }
 }
 
+impl PostgresUrl {
+    /// The same with this password, if it has none.
+    pub(crate) fn or_password(mut self, password: &str) -> Self {
+        if self.config.get_password().is_none() {
+            Arc::make_mut(&mut self.config).password(password);
+        }
+        self
+    }
+}
+
 /// Removes the parameters about certificates, which the driver does not support.
 fn without_trust(text: &str) -> Result<(String, Trust), String> {
     let mut trust = Trust::default();
