@@ -37,8 +37,12 @@ const HEADER_PATIENCE: Duration = Duration::from_secs(75);
 #[cfg(target_os = "linux")]
 const READ_PATIENCE_MS: u32 = 30_000;
 
-/// The most bytes of headers.
-const HEADER_BYTES: usize = 64 * 1024;
+/// The most bytes of a request's head. Anybody can leave a head unfinished. A search has at most 500
+/// letters and our client sends no longer head, but a browser sends the cookies of every server on the host.
+const HEAD_BYTES: usize = 16 * 1024;
+
+/// The most bytes that are read or written at once.
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The longest time that the server takes to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
@@ -188,7 +192,8 @@ fn serve_connection(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_PATIENCE)
-        .max_buf_size(HEADER_BYTES)
+        .max_header_size(HEAD_BYTES)
+        .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(stream), requests)
         .with_upgrades();
     let mut connection = Box::pin(connection);

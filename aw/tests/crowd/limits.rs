@@ -351,6 +351,22 @@ async fn ask(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&answer[..read]).into_owned()
 }
 
+#[tokio::test]
+async fn a_long_head_is_refused_before_it_ends() {
+    let world = World::start().await;
+    let head = |length: usize| {
+        let cookies = "x".repeat(length);
+        format!("GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookies}")
+    };
+    for (head, status) in [(head(15_000) + "\r\n\r\n", "200"), (head(16_384), "431")] {
+        let mut stream = connect(&world).await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        in_time("it is answered", stream.read_exact(&mut answer)).await.unwrap();
+        assert_eq!(answer, *format!("HTTP/1.1 {status}").as_bytes());
+    }
+}
+
 /// Asks for this many times on one connection with these headers, and reads nothing of it.
 async fn deaf(world: &World, path: &str, headers: &str) -> TcpStream {
     let address = world.url.strip_prefix("http://").unwrap();
