@@ -57,7 +57,7 @@ pub(super) enum TokenCommand {
     List(Shape),
     /// Revoke a token: the server refuses it from then on
     #[command(
-        after_help = "If a token leaked, give the token itself: only its hash is sent to the server.\n\nExample:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55"
+        after_help = "Give the id: every user of this machine can read a command line. A token that has leaked may stand there itself, if you do not know its id: only its hash is sent to the server.\n\nExample:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55"
     )]
     Revoke(Revoke),
 }
@@ -82,7 +82,7 @@ pub(super) struct Create {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Revoke {
-    /// Its id, from aw token list, or the token itself
+    /// Its id, from aw token list; or the token itself, if it has leaked
     #[arg(value_name = "ID")]
     token_id: String,
     #[command(flatten)]
