@@ -37,8 +37,9 @@ const HEADER_PATIENCE: Duration = Duration::from_secs(75);
 #[cfg(target_os = "linux")]
 const READ_PATIENCE_MS: u32 = 30_000;
 
-/// The most bytes of a request's head. Anybody can leave a head unfinished. A search has at most 500
-/// letters and our client sends no longer head, but a browser sends the cookies of every server on the host.
+/// The most bytes of a request's head. Anybody can leave a head unfinished. The longest text that a search
+/// can find has 500 letters, and our client sends no longer head. A browser sends the cookies of every server
+/// on the host.
 const HEAD_BYTES: usize = 16 * 1024;
 
 /// The most bytes that are read or written at once.
