@@ -20,6 +20,12 @@ const FEWEST_CHARS: usize = 12;
 /// The most characters of a quote.
 const MOST_CHARS: usize = 1_000;
 
+/// The longest text for which `memmem` prepares nothing but a comparison of vectors.
+const SHORT_NEEDLE: usize = 32;
+
+/// How many beginnings of a quote are looked at before the whole quote is searched for.
+const BEGINNINGS: usize = 8;
+
 /// The most quotes of an argument.
 pub(crate) const MOST_QUOTES: usize = 40;
 
@@ -87,7 +93,7 @@ impl Normal {
             let at = (0..self.lines.len()).find(|at| unframed(self.line(*at)) == quote.text)?;
             return Some(self.lines_between(at, at));
         }
-        let begins = memmem::find(self.text.as_bytes(), quote.text.as_bytes())?;
+        let begins = position(self.text.as_bytes(), quote.text.as_bytes())?;
         let ends = begins + quote.text.len() - 1;
         let line_at = |byte| self.lines.partition_point(|(begin, _)| *begin <= byte).max(1) - 1;
         Some(self.lines_between(line_at(begins), line_at(ends)))
@@ -158,6 +164,21 @@ impl Trigrams {
         let common = common.min(self.length);
         (common * 2_000 / (self.length + text.len()).max(1)) as u32
     }
+}
+
+/// The position of a quote. Most quotes stand where their beginning stands first, and `memmem` prepares the
+/// search for a short text much sooner.
+fn position(text: &[u8], quote: &[u8]) -> Option<usize> {
+    let beginning = memmem::Finder::new(&quote[..quote.len().min(SHORT_NEEDLE)]);
+    let mut from = 0;
+    for _ in 0..BEGINNINGS {
+        from += beginning.find(&text[from..])?;
+        if text[from..].starts_with(quote) {
+            return Some(from);
+        }
+        from += 1;
+    }
+    Some(from + memmem::find(&text[from..], quote)?)
 }
 
 /// Adds the normal form of a line. Returns false, and may leave a rest, if the line has none.
@@ -559,4 +580,28 @@ pub fn lines_found<'a>(quotes: impl IntoIterator<Item = &'a Quote>) -> u32 {
         }
     }
     lines.len() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn a_quote_is_found_where_it_stands_first_however_often_its_beginning_does() {
+        let runs = |lengths: &[usize]| -> Vec<u8> {
+            let run = |&length: &usize| core::iter::repeat_n(b'a', length).chain([b'b']);
+            lengths.iter().flat_map(run).collect()
+        };
+        for first in [0, 30, 31, 32, 33, 34, 40, 60] {
+            let quote = runs(&[33, first]);
+            for before in [&[][..], &[5], &[40], &[33], &[32, 33, 39, 90], &[34; 12], &[33; 12]] {
+                for after in [&[][..], &[33, first], &[33, first, 4]] {
+                    let text = [runs(before), runs(after)].concat();
+                    assert_eq!(position(&text, &quote), memmem::find(&text, &quote));
+                }
+            }
+        }
+    }
 }
