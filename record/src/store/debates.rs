@@ -190,13 +190,9 @@ pub(super) fn examine(
     let Some(known) = with_points(db, new.debate)? else { return Ok(None) };
     let debate = known.head.debate;
     let cites = cites(db, &new.argument)?;
-    let is_retry = of_request(db, new.debate, new.argument.request)?.is_some();
-    let said = match !is_retry && new.is_open(&debate) {
-        true => quotes::said(db, forms, known.key, &debate, new.text(&cites))?,
-        false => Said { cites, ..Said::default() },
-    };
-    let (last, ledger) = (debate.standing.last, debate.ledger);
-    Ok(ledger.map(|ledger| Examined { last, said, ledger }))
+    let said = quotes::said(db, forms, known.key, &debate, new.text(&cites))?;
+    let last = debate.standing.last;
+    Ok(debate.ledger.map(|ledger| Examined { last, said, ledger }))
 }
 
 impl NewMove {
@@ -204,10 +200,6 @@ impl NewMove {
     fn text<'a>(&'a self, cites: &'a [(DocumentId, u64)]) -> Text<'a> {
         let content = self.argument.content.as_str();
         Text { role: self.role, kind: self.play.kind(), content, cites }
-    }
-
-    fn is_open(&self, debate: &Debate) -> bool {
-        (self.rules.is_open)(debate, self.role, self.play.kind())
     }
 }
 
@@ -367,7 +359,7 @@ fn said(
     if let Some(ledger) = &mut debate.ledger {
         points::complete(db, known.key, ledger)?;
     }
-    if !new.is_open(debate) {
+    if !(new.rules.is_open)(debate, new.role, new.play.kind()) {
         return Ok(Said { cites, ..Said::default() });
     }
     let said = quotes::said_in_short(db, forms, known.key, debate, new.text(&cites))?;

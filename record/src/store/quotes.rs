@@ -363,3 +363,38 @@ impl KeptForms {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A CLAIM that raises so many points, each with a quote of so many lines.
+    fn claim(points: usize, lines: usize) -> Vec<Statement> {
+        let quote = "> A line that is quoted.\n".repeat(lines);
+        statements(&format!("### NEW [major] A point\n{quote}\n").repeat(points), Role::Opponent, 0)
+            .statements
+    }
+
+    #[test]
+    fn only_short_searches_of_kept_documents_are_made_within_a_request() {
+        let forms = NormalForms::default();
+        let plan = |version| PlanDocument { document: Uuid::nil().into(), version, examined: None };
+        for (version, bytes) in [(1, 20_000), (2, 200_000)] {
+            let form = Arc::new(Normal::of(&"x".repeat(bytes)));
+            forms.kept.lock().unwrap().keep((plan(version).document, version), &form);
+        }
+        let is_quick = |version, points, lines| {
+            forms.are_quick(&[plan(version)], lookups(&claim(points, lines)))
+        };
+        assert!(is_quick(1, 5, 1) && is_quick(2, 1, 1));
+        assert!(!is_quick(2, 5, 1) && !is_quick(1, 40, 1) && !is_quick(1, 1, 60), "too long");
+        assert!(!is_quick(3, 1, 1), "the form is not kept");
+        assert!(!forms.are_quick(&[], 1), "the quotes are of arguments");
+        let examined = PlanDocument { examined: Some(3), ..plan(1) };
+        assert!(!forms.are_quick(&[examined], 1), "the form of the examined version is not kept");
+        let accepted = statements("### P1 [accepted]\n", Role::Proposer, 1).statements;
+        assert!(lookups(&accepted) >= QUOTES_OF_A_POINT, "its earlier quotes are looked up");
+    }
+}
