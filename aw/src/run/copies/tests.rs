@@ -71,6 +71,16 @@ impl World {
         git_in(&self.path("project"), arguments)
     }
 
+    /// Adds a submodule with one file, at `sub`.
+    fn add_submodule(&self) {
+        let inner = self.path("inner");
+        put(&inner.join("lib.rs"), "lib");
+        git_in(&inner, &["init", "-q"]);
+        git_in(&inner, &["add", "-A"]);
+        git_in(&inner, &["commit", "-q", "-m", "x"]);
+        self.git(&["submodule", "add", "-q", inner.to_str().unwrap(), "sub"]);
+    }
+
     fn commit(&self) {
         self.git(&["add", "-A", "-f"]);
         self.git(&["commit", "-q", "-m", "a commit"]);
@@ -334,12 +344,7 @@ fn nested_repositories_stay_out_with_and_without_commits() {
 #[test]
 fn tracked_files_of_submodules_come_in() {
     let world = World::new();
-    let inner = world.path("inner");
-    put(&inner.join("lib.rs"), "lib");
-    git_in(&inner, &["init", "-q"]);
-    git_in(&inner, &["add", "-A"]);
-    git_in(&inner, &["commit", "-q", "-m", "x"]);
-    world.git(&["submodule", "add", "-q", inner.to_str().unwrap(), "sub"]);
+    world.add_submodule();
     world.commit();
     put(&world.at("sub/untracked"), "x");
     let source = world.seated();
@@ -635,12 +640,7 @@ fn a_hostile_config_starts_no_program() {
 #[test]
 fn a_hostile_submodule_starts_no_program() {
     let world = World::new();
-    let inner = world.path("inner");
-    put(&inner.join("lib.rs"), "lib");
-    git_in(&inner, &["init", "-q"]);
-    git_in(&inner, &["add", "-A"]);
-    git_in(&inner, &["commit", "-q", "-m", "x"]);
-    world.git(&["submodule", "add", "-q", inner.to_str().unwrap(), "sub"]);
+    world.add_submodule();
     world.commit();
     let trap = world.trap();
     for key in ["core.fsmonitor", "filter.evil.clean", "core.sshCommand"] {
@@ -1088,12 +1088,7 @@ fn each_change_of_the_users_tree_is_seen_except_the_plans() {
 #[test]
 fn a_change_of_a_file_that_names_programs_for_git_is_seen() {
     let world = World::new();
-    let inner = world.path("inner");
-    put(&inner.join("lib.rs"), "lib");
-    git_in(&inner, &["init", "-q"]);
-    git_in(&inner, &["add", "-A"]);
-    git_in(&inner, &["commit", "-q", "-m", "x"]);
-    world.git(&["submodule", "add", "-q", inner.to_str().unwrap(), "sub"]);
+    world.add_submodule();
     world.write(".gitignore", ".husky/_\n");
     world.write(".husky/_/pre-commit", "");
     world.git(&["config", "core.hooksPath", ".husky/_"]);
